@@ -129,9 +129,8 @@ class BackwardWalk:
         assert name is not None
         gradients = {name: self.write(self.cell_flow).reshape(self.plan.inputs[name].shape)}
         if fold is not None and fold.factors is not None and not fold.are_by_row:
-            read = gather(
-                ValidatedPlan(self.layout.read_layout, self.plan.inputs), self.plan.inputs[name]
-            )
+            plan = ValidatedPlan(self.layout.read_layout, self.plan.inputs)
+            read = gather(plan, plan.inputs[name])
             flow = (self._folded_flow * read).reshape(*self.layout.addressing.entry_shape, -1)
             gradients[fold.factors] = flow.sum(-1)
         return gradients
@@ -152,9 +151,8 @@ class BackwardWalk:
         if fold.is_weighted and factors is not None:
             flow = flow / factors.sum()
         cells = multiply_cells(plan, plan.inputs[str(self.layout.data_name)])
-        walk = BackwardWalk(
-            plan.plan_fold(cells), self.output, flow, self.convention._replace(ties="first")
-        )
+        convention = self.convention._replace(ties="first")
+        walk = BackwardWalk(plan.plan_fold(cells), self.output, flow, convention)
         return walk.scatter_gradients()[CELLS]
 
     # --- scatters -----------------------------------------------------------------------------

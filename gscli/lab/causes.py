@@ -341,9 +341,8 @@ def _input_mistakes(call: CallVariants) -> DeferredRuns:
         for cause, change in _LEFT_OUT.items():
             yield cause, partial(call.with_inputs, {indices: change, updates: change})
     yield from _result_mistakes(call)
-    yield from _other_reductions(
-        call, [name for name in REDUCTION_WORDS if name not in _PLAIN_REDUCTIONS]
-    )
+    others = [name for name in REDUCTION_WORDS if name not in _PLAIN_REDUCTIONS]
+    yield from _other_reductions(call, others)
     for dtype in _NARROWER.get(layout.dtype, ()):
         yield f"it is computed in {dtype}", partial(_round_to_dtype, call, dtype)
 

@@ -122,15 +122,12 @@ def _describe_arguments(call: ConceptCall, only: Sequence[str]) -> Iterator[str]
 def _build_concept_call(
     concept: Concept, arrays: Arrays, axis: int | None, batch_dims: int, reduction: str
 ) -> ConceptCall:
+    valid = " ".join(concept.inputs)
     for name in concept.inputs:
         if name not in arrays:
-            raise UsageError(f"the comparison needs {name}", valid=" ".join(concept.inputs))
+            raise UsageError(f"the comparison needs {name}", valid=valid)
     for name in arrays.keys() - set(concept.inputs):
-        raise UsageError(
-            "the comparison has no input of this name",
-            where=name,
-            valid=" ".join(concept.inputs),
-        )
+        raise UsageError("the comparison has no input of this name", where=name, valid=valid)
     for name, stray in (
         ("axis", axis is not None and not concept.takes_axis),
         ("batch_dims", batch_dims != 0 and not concept.takes_batch_dims),
@@ -138,9 +135,8 @@ def _build_concept_call(
     ):
         if stray:
             raise UsageError(f"the comparison takes no {name}", where=concept.summary)
-    tensors = [
-        Tensor(name, arrays[name].shape, dtype_name(arrays[name].dtype)) for name in concept.inputs
-    ]
+    parts = ((name, arrays[name]) for name in concept.inputs)
+    tensors = [Tensor(name, array.shape, dtype_name(array.dtype)) for name, array in parts]
     data, indices, *updates = tensors
     if axis is None:
         axis = concept.axis

@@ -116,10 +116,8 @@ def find_concept_arguments(
     >>> find_concept_arguments(gather, gather.concept_mappings[0], {"dim": 1}, {})
     {'axis': 1, 'reduction': 'none'}
     """
-    arguments = {
-        "axis": attributes.get(comparison.axis),
-        "batch_dims": attributes.get(comparison.batch_dims),
-    }
+    arguments = {"axis": attributes.get(comparison.axis)}
+    arguments["batch_dims"] = attributes.get(comparison.batch_dims)
     if comparison.axis_input:
         arguments["axis"] = int(inputs[comparison.axis_input].reshape(-1)[0])
     declared = operator.attribute("reduction")

@@ -57,9 +57,8 @@ def replay_trace(document: Mapping[str, Any]) -> Trace:
     }
     run = trace(operator.full_name, inputs, attrs)
     if document["output"].get("data") != dump_json(run.output)["data"]:
-        raise _changed_document(
-            "the output is not what the call gives", operator.full_name, "run it"
-        )
+        problem = "the output is not what the call gives"
+        raise _changed_document(problem, operator.full_name, "run it")
     return run
 
 

@@ -171,9 +171,8 @@ class OutputDiagnosis:
     @property
     def is_searched(self) -> bool:
         """Whether causes are looked for at all."""
-        return not self.has_only_dtype_difference and (
-            self.difference.has_same_shape or not self._is_large
-        )
+        comparable = self.difference.has_same_shape or not self._is_large
+        return comparable and not self.has_only_dtype_difference
 
     @property
     def _is_large(self) -> bool:
@@ -235,9 +234,8 @@ class OutputDiagnosis:
             or self._fits_by_chance(*differing)
         ):
             return None
-        return PossibleCause(
-            cause, mended.size, self.find_letters(self._cells_at(mended)), is_exact=is_exact
-        )
+        letters = self.find_letters(self._cells_at(mended))
+        return PossibleCause(cause, mended.size, letters, is_exact=is_exact)
 
     @cached_property
     def _written_mask(self) -> BoolArray:
@@ -285,10 +283,8 @@ class OutputDiagnosis:
             share = f"{self.difference.sample.size:,} of them differing ones"
             lines.append(f"causes are tried on {self.sampled_cells.size:,} of the cells, {share}")
         if not self.causes:
-            return [
-                *lines,
-                "no rule set of compare and no common mistake gives the expected answer",
-            ]
+            lines.append("no rule set of compare and no common mistake gives the expected answer")
+            return lines
         first = self.causes[0]
         lines.append("the expected answer is what you get when")
         if not first.is_exact:

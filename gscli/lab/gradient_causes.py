@@ -66,10 +66,8 @@ def _iter_causes(gradients: Gradients, name: str) -> Iterator[tuple[str, Compute
         yield "it is not divided by how many values met", partial(_with_layout, gradients, summed)
         other = layout._replace(include_self=not layout.include_self)
         way = "not counted" if layout.include_self else "counted, and takes no part"
-        yield (
-            f"{layout.data_name or 'what cells start with'} is {way}",
-            partial(_with_layout, gradients, other),
-        )
+        cause = f"{layout.data_name or 'what cells start with'} is {way}"
+        yield cause, partial(_with_layout, gradients, other)
     yield "the sign is turned", lambda: {key: -flow for key, flow in gradients.arrays.items()}
     for other_name, flow in gradients.arrays.items():
         if other_name != name:

@@ -163,9 +163,6 @@ def _parse_tolerance(job: Mapping[str, Any], name: str) -> float | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < inf:
-        raise UsageError(
-            f"{name} takes a number",
-            where=f"{name}: {sanitize(str(value), 60)}",
-            valid="0, 1e-6, …",
-        )
+        where = f"{name}: {sanitize(str(value), 60)}"
+        raise UsageError(f"{name} takes a number", where=where, valid="0, 1e-6, …")
     return float(value)

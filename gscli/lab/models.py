@@ -178,9 +178,8 @@ class OnnxModel:
             dim.dim_value if dim.HasField("dim_value") else sanitize(dim.dim_param, 20) or "?"
             for dim in tensor_type.shape.dim
         ]
-        return _format_tensor(
-            tensor_type.elem_type, sizes if tensor_type.HasField("shape") else "?"
-        )
+        shape = sizes if tensor_type.HasField("shape") else "?"
+        return _format_tensor(tensor_type.elem_type, shape)
 
     def describe_producer(self, graph: Graph, tensor: str) -> str:
         """In words, where a tensor comes from."""
@@ -189,9 +188,8 @@ class OnnxModel:
             return f"made by {sanitize(source.address, 60)}"
         if source is not None:
             return "held by the model"
-        return (
-            f"an input of {'the model' if owner.outer is None else sanitize(owner.prefix[:-1], 60)}"
-        )
+        place = "the model" if owner.outer is None else sanitize(owner.prefix[:-1], 60)
+        return f"an input of {place}"
 
     @cached_property
     def _value_infos(self) -> dict[str, dict[str, Any]]:

@@ -129,10 +129,8 @@ def is_node_test(path: str) -> bool:
         model = OnnxModel.read(path)
     except ContentRefused:
         return True
-    tested = bool(list_data_sets(Path(path).parent))
-    return len(model.graph.node) == 1 and (
-        not model.supported_nodes or (tested and len(model.nodes) == 1)
-    )
+    is_tested = len(model.nodes) == 1 and bool(list_data_sets(Path(path).parent))
+    return len(model.graph.node) == 1 and (is_tested or not model.supported_nodes)
 
 
 def read_test_node(path: Path) -> ModelNode:
@@ -142,9 +140,8 @@ def read_test_node(path: Path) -> ModelNode:
     """
     model = OnnxModel.read(str(path), MODEL_LIMIT)
     if len(model.graph.node) != 1:
-        raise ForeignNode(
-            f"the model has {format_count(len(model.graph.node), 'node')}, a node test has one"
-        )
+        count = format_count(len(model.graph.node), "node")
+        raise ForeignNode(f"the model has {count}, a node test has one")
     node, *_ = model.nodes
     _ = node.operator
     return node

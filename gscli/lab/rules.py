@@ -106,9 +106,8 @@ def _iter_variants(operator: Operator) -> Iterator[tuple[str, dict[str, object]]
     """The defaults, then one attribute changed at a time, each with its name."""
     varied = [item for item in operator.attributes if item.name in BEHAVIOUR_ATTRIBUTES]
     defaults = {item.name: item.default for item in varied if not item.is_required}
-    shown = " ".join(
-        f"{n}={_format_value(v)}" for n, v in defaults.items() if v not in (None, "", True)
-    )
+    usual = (f"{n}={_format_value(v)}" for n, v in defaults.items() if v not in (None, "", True))
+    shown = " ".join(usual)
     if not any(item.is_required for item in varied):
         yield shown or ("default" if varied else ""), {}
     chosen = parse_example_line(operator, operator.example)[1]

@@ -157,9 +157,8 @@ def bundle_adapter(name: str) -> str:
             hint=suggest_names(name, NAMES, count=1),
         )
     first, *rest = [path.read_text("utf-8") for path in _adapter_files(adapter)]
-    return (
-        "\n\n".join([first.rstrip(), *(_strip_shared_header(text).strip() for text in rest)]) + "\n"
-    )
+    parts = [first.rstrip(), *(_strip_shared_header(text).strip() for text in rest)]
+    return "\n\n".join(parts) + "\n"
 
 
 def _strip_shared_header(text: str) -> str:

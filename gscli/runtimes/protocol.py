@@ -48,9 +48,8 @@ class Reply(Record):
     def tensors(self) -> dict[str, Array]:
         """The output, under no name, and the gradients that there are."""
         flows = {f"gradient of {name}": flow for name, flow in (self.gradients or {}).items()}
-        return {
-            key: array for key, array in {"": self.output, **flows}.items() if array is not None
-        }
+        tensors = {"": self.output, **flows}
+        return {name: array for name, array in tensors.items() if array is not None}
 
 
 class Hello(Record):
@@ -139,9 +138,8 @@ def _format_message(value: object) -> str:
     """An error or reason as text: itself, or its type and message."""
     if isinstance(value, dict):
         value = ": ".join(str(value[key]) for key in ("type", "message") if key in value)
-    return sanitize(
-        " ".join(str(value)[: 4 * MAX_MESSAGE_CHARACTERS].split()), MAX_MESSAGE_CHARACTERS
-    )
+    words = str(value)[: 4 * MAX_MESSAGE_CHARACTERS].split()
+    return sanitize(" ".join(words), MAX_MESSAGE_CHARACTERS)
 
 
 def select_supported(hello: Hello, names: Sequence[str]) -> list[Operator]:

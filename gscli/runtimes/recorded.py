@@ -73,9 +73,8 @@ def run_case_on(runtime: RuntimeProcess, case: Case) -> CaseResult | None:
 def _answer_by_rules(case: Case) -> Reply:
     """What the rules answer, as a runtime would."""
     try:
-        trace = trace_call(
-            find_operator(case.operator), case.inputs, case.attrs, max_bytes=MAX_OUTPUT_BYTES
-        )
+        operator = find_operator(case.operator)
+        trace = trace_call(operator, case.inputs, case.attrs, max_bytes=MAX_OUTPUT_BYTES)
         flows = trace_gradients(trace, case.cotangent).arrays if case.gradients else None
     except (LimitRefused, MemoryError) as limit:
         return Reply("unsupported", text=str(limit) or "not enough memory")

@@ -120,11 +120,9 @@ def format_values(array: Array) -> str:
 
 
 def _to_nested_list(array: Array) -> Any:
-    return (
-        [_to_nested_list(np.asarray(part)) for part in array]
-        if array.ndim
-        else dump_json(array)["data"][0]
-    )
+    if not array.ndim:
+        return dump_json(array)["data"][0]
+    return [_to_nested_list(np.asarray(part)) for part in array]
 
 
 def format_carets(expected: Array, actual: Array) -> str:

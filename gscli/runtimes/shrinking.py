@@ -163,9 +163,8 @@ def _iter_cuts(
         for name, shape in extents.items()
     }
     for chosen in product(*(reversed(places[name]) for name in places)):
-        cut = {
-            name: (at, target) for name, at in zip(places, chosen, strict=True) if at is not None
-        }
+        axes = zip(places, chosen, strict=True)
+        cut = {name: (axis, target) for name, axis in axes if axis is not None}
         if cut:
             yield from _truncate(trial, cut)
 

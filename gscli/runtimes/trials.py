@@ -51,9 +51,8 @@ class FuzzCase:
 
     def run(self) -> ExpectedResult:
         """The rules' answer; GscliError where they refuse, or where there is no gradient."""
-        return ExpectedResult(
-            *execute(self.operator, self.inputs, self.attrs, max_bytes=MAX_RESULT_BYTES)
-        )
+        done = execute(self.operator, self.inputs, self.attrs, max_bytes=MAX_RESULT_BYTES)
+        return ExpectedResult(*done)
 
     @property
     def is_index_refused(self) -> bool:
@@ -95,9 +94,8 @@ class FuzzCase:
     @property
     def is_unchecked(self) -> bool:
         """Whether the framework itself promises nothing here, though gscli refuses."""
-        return (
-            self.is_index_refused and self.plan is not None and bool(self.plan.layout.policy.note)
-        )
+        note = "" if self.plan is None else self.plan.layout.policy.note
+        return self.is_index_refused and bool(note)
 
     @property
     def open_text(self) -> str:
@@ -115,9 +113,8 @@ class FuzzCase:
         if self.plan is None or self.open_text:
             return bool(self.open_text)
         layout = self.plan.layout
-        return bool(layout.unspecified_order) and (
-            f"duplicates under {layout.reduction}" in self.covered_rules
-        )
+        has_duplicates = f"duplicates under {layout.reduction}" in self.covered_rules
+        return bool(layout.unspecified_order) and has_duplicates
 
     @property
     def cell_count(self) -> int:

@@ -312,9 +312,8 @@ class _EntryBuilder:
             earlier = writers[where]
             again = int(earlier.max()) if (earlier >= 0).any() else None
             writers[where] = number
-            changes[number] = Change(
-                old, update, new, again, fresh, int(terms[where].max()), operands
-            )
+            most = int(terms[where].max())
+            changes[number] = Change(old, update, new, again, fresh, most, operands)
         return changes
 
     def _initial_values(self, cells: Indices) -> Array:

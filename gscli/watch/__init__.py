@@ -71,13 +71,10 @@ class Watch(ModuleType):
 
 def _refuse_without(call: str, title: str, package: str) -> AbstractContextManager[None]:
     """UsageError for a `call` where what it watches cannot be imported."""
-    problem, hint = (
-        f"gscli.{call} needs the {title} of your program",
-        "run it with the Python that has",
-    )
+    problem = f"gscli.{call} needs the {title} of your program"
+    hint = f"run it with the Python that has {package}"
     return translate_errors(
-        lambda error: UsageError(problem, where=str(error)[:200], hint=f"{hint} {package}"),
-        ImportError,
+        lambda error: UsageError(problem, where=str(error)[:200], hint=hint), ImportError
     )
 
 

@@ -173,9 +173,8 @@ def point_at(frame: FrameType) -> CaretLine | None:
         return CaretLine(text, 0, len(text))
     head = line.encode()[:start].decode("utf-8", "replace")  # columns are of bytes
     part = line.encode()[start:end].decode("utf-8", "replace")
-    return CaretLine(
-        text, len(head) - (len(line) - len(line.lstrip())), min(max(len(part), 1), MAX_CARETS)
-    )
+    indent = len(line) - len(line.lstrip())
+    return CaretLine(text, len(head) - indent, min(max(len(part), 1), MAX_CARETS))
 
 
 def find_name(frame: FrameType | None, value: object) -> str:

@@ -114,9 +114,8 @@ class JaxWatch(CallWatch):
         if call is None:
             return
         self.calls[name] += 1
-        self.indices += sum(
-            array.size for key, array in call.inputs.items() if key.endswith("indices")
-        )
+        indices = (array for name, array in call.inputs.items() if name.endswith("indices"))
+        self.indices += sum(array.size for array in indices)
         frame = self._places.find_frame(sys._getframe(2))
         seen = SeenCall(call, self._find_history(frame), frame)
         operand = find_name(frame, values[0]) or "operand"

@@ -455,7 +455,6 @@ def describe_backward() -> str:
     if node is None:
         return ""
     lines = [line for line in node.metadata.get("traceback_", ()) if f'"{TORCH}' not in line]
-    made = (
-        lines[-1].strip().split("\n")[0].strip() if lines else "torch.autograd.detect_anomaly tells"
-    )
+    lines = lines or ["torch.autograd.detect_anomaly tells"]
+    made = lines[-1].strip().split("\n")[0].strip()
     return f", in backward of {node.name()} ({made})"
