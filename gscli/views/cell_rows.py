@@ -121,10 +121,8 @@ class TensorRenderer:
             was, now = before.words if before else ("", "is")
             facts += f"   {was} {self.signs.arrow} {now}" if changed and before else f"   {now}"
             facts += f" {self.signs.differs} expected" if self.wrong else ""
-        return [
-            (self.signs.sanitize(self.subject.name, 60), self.look.bold),
-            (facts, self.look.dim),
-        ]
+        name = self.signs.sanitize(self.subject.name, 60)
+        return [(name, self.look.bold), (facts, self.look.dim)]
 
     def _left_out(self) -> list[Line]:
         selection = self.sheet.selection
@@ -221,10 +219,8 @@ class TensorRenderer:
     def _render_gap_row(self, columns: Chunk) -> Line:
         """The row that stands for rows left out."""
         head = pad_left(self.signs.down, self._margin - _BAR) + " " * _BAR
-        signs = (
-            pad_left(self.signs.down, cell_len(column.gap) + column.width) + " " * column.sign
-            for column in columns
-        )
+        widths = ((cell_len(column.gap) + column.width, column.sign) for column in columns)
+        signs = (pad_left(self.signs.down, width) + " " * sign for width, sign in widths)
         return [(head + "".join(signs), self.look.dim)]
 
     # --- cells ----------------------------------------------------------------------------
@@ -292,10 +288,8 @@ class TensorRenderer:
             chip = (label + before + arrow, self._chip_style(marks[0]))
             return [chip, (after + sign, value), *behind]
         value = self._value_style(marks[-1]) if self.subject.last_wins else self.look.shared
-        line: Line = [
-            (part, self._value_style(mark) if mark else value)
-            for part, mark in self._letters(marks)
-        ]
+        letters = self._letters(marks)
+        line: Line = [(part, self._value_style(mark) if mark else value) for part, mark in letters]
         return [*line, (":" + number + sign, value), *behind]
 
     def _chip_style(self, mark: Mark) -> Style:

@@ -134,10 +134,8 @@ def select_planes(
     """At most so many planes: those of the first boxes, the first and the last."""
     chosen: dict[tuple[int, ...], None] = {}
     for box in boxes:
-        spans = [
-            [index[at] for at in span_positions(index, span)]
-            for index, span in zip(lead, box, strict=False)
-        ]
+        pairs = zip(lead, box, strict=False)
+        spans = [[index[at] for at in span_positions(index, span)] for index, span in pairs]
         chosen.update(dict.fromkeys(islice(product(*spans), most)))
         if len(chosen) >= most:
             break

@@ -66,13 +66,11 @@ def render_tensors(
     # Columns are chosen; a whole that fits after all is not taken apart.
     groups = [[render(sheet, numbers, look, width) for sheet in sheets] for _, sheets in members]
     painters = [painter for group in groups for painter in group]
-    return RenderedGroup(
-        tuple(block for group in groups for block in _render_member(group, options)),
-        numbers,
-        sum(len(painter.shown) for painter in painters),
-        tuple((group[0].sheet.subject.name, _count_hidden_entries(group)) for group in groups),
-        len({cell for painter in painters for cell in painter.shown_differences()}),
-    )
+    blocks = tuple(block for group in groups for block in _render_member(group, options))
+    columns = sum(len(painter.shown) for painter in painters)
+    hidden = tuple((group[0].subject.name, _count_hidden_entries(group)) for group in groups)
+    wrong = len({cell for painter in painters for cell in painter.shown_differences()})
+    return RenderedGroup(blocks, numbers, columns, hidden, wrong)
 
 
 def _is_mapped(view: TensorView, options: ViewOptions) -> bool:

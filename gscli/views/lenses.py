@@ -64,18 +64,15 @@ def split_into_regions(
 
 def _are_aligned(boxes: Sequence[Box]) -> bool:
     """Whether places lie below each other, or side by side: one table holds them without waste."""
-    return len(boxes) > 1 and any(
-        len({box[:place] + box[place + 1 :] for box in boxes}) == 1
-        for place in range(len(boxes[0]) - MATRIX, len(boxes[0]))
-    )
+    axes = range(len(boxes[0]) - MATRIX, len(boxes[0]))
+    places = ({box[:axis] + box[axis + 1 :] for box in boxes} for axis in axes)
+    return len(boxes) > 1 and any(len(others) == 1 for others in places)
 
 
 def _grow(box: Box, shape: Shape, context: int) -> Box:
     """With the rows and columns beside it."""
-    near = [
-        (max(start - context, 0), min(stop + context, size))
-        for (start, stop), size in zip(box[-MATRIX:], shape[-MATRIX:], strict=True)
-    ]
+    pairs = zip(box[-MATRIX:], shape[-MATRIX:], strict=True)
+    near = [(max(start - context, 0), min(stop + context, size)) for (start, stop), size in pairs]
     return (*box[:-MATRIX], *near)
 
 

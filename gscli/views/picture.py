@@ -324,10 +324,8 @@ class EntryTable:
             for entry in self.entries
         ]
         wide = max((cell_len(own.get(slot, "")) for own in signs), default=0)
-        return [
-            f"{entry.vector[slot]}{pad_right(own.get(slot, ''), wide)}"
-            for entry, own in zip(self.entries, signs, strict=True)
-        ]
+        pairs = zip(self.entries, signs, strict=True)
+        return [f"{entry.vector[slot]}{pad_right(own.get(slot, ''), wide)}" for entry, own in pairs]
 
     def _updates(self) -> list[Block]:
         updates = self.trace.tensor("updates")

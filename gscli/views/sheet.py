@@ -157,10 +157,8 @@ class VisibleTensor:
         shape = (1,) * max(MATRIX - self.rank, 0) + self.subject.array.shape
         for mark in self.subject.marks:
             planes, rows, columns = self._positions_of(mark.box)
-            high, wide = (
-                span == (0, size)
-                for span, size in zip(_with_rows(mark.box)[-2:], shape[-2:], strict=True)
-            )
+            spans = zip(_with_rows(mark.box)[-2:], shape[-2:], strict=True)
+            high, wide = (span == (0, size) for span, size in spans)
             for plane in planes:
                 if wide and high and self.rank > 1:
                     heads["plane", plane] = mark
@@ -238,17 +236,13 @@ class VisibleTensor:
 
     def _positions_of(self, box: Box) -> tuple[list[int], range, range]:
         """Where a box lies among the shown planes, rows and columns."""
-        box = _with_rows(box)
+        box, seen = _with_rows(box), self.selection
         planes = [
             number
-            for number, plane in enumerate(self.selection.planes)
+            for number, plane in enumerate(seen.planes)
             if all(start <= at < stop for at, (start, stop) in zip(plane, box, strict=False))
         ]
-        return (
-            planes,
-            span_positions(self.selection.rows, box[-2]),
-            span_positions(self.selection.columns, box[-1]),
-        )
+        return planes, span_positions(seen.rows, box[-2]), span_positions(seen.columns, box[-1])
 
 
 def _with_rows(box: Box) -> Box:

@@ -105,10 +105,8 @@ def name_axes(layout: Layout) -> tuple[str, ...]:
     batches = layout.addressing.window or any(
         column.vector_dim is not None for column in layout.addressing.columns
     )
-    return tuple(
-        "batch" if batches and axis.is_positional else name
-        for name, axis in zip(names, layout.axes, strict=True)
-    )
+    pairs = zip(names, layout.axes, strict=True)
+    return tuple("batch" if batches and axis.is_positional else name for name, axis in pairs)
 
 
 def _axis_words(layout: Layout) -> tuple[str, ...]:
@@ -288,11 +286,9 @@ def cell_numbers(boxes: Sequence[Box], shape: Shape) -> Indices:
     >>> cell_numbers([((1, 2), (0, 2))], (3, 4))
     array([4, 5])
     """
-    parts = (
-        np.ravel_multi_index(np.ix_(*(np.arange(*ends) for ends in ((0, 1), *box))), (1, *shape))
-        for box in boxes
-    )
-    return np.concatenate([np.zeros(0, np.int64), *(part.reshape(-1) for part in parts)])
+    grids = (np.ix_(*(np.arange(*ends) for ends in ((0, 1), *box))) for box in boxes)
+    parts = (np.ravel_multi_index(grid, (1, *shape)).reshape(-1) for grid in grids)
+    return np.concatenate([np.zeros(0, np.int64), *parts])
 
 
 def _count_changed(trace: Trace, cells: Indices) -> int:

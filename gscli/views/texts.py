@@ -188,10 +188,8 @@ class CellTexts:
         self.sheet, self.signs, self.numbers = sheet, numbers.signs, numbers
         subject = sheet.subject
         self.marked = sheet.marks_by_position(subject.marks)
-        self.outcomes = {
-            **sheet.outcomes_by_position(subject.signs),
-            **self.dropped_updates(self.marked),
-        }
+        self.outcomes = sheet.outcomes_by_position(subject.signs)
+        self.outcomes |= self.dropped_updates(self.marked)
         self.cells = numbers.format_cells(sheet.values)
         self.cells[~sheet.known] = self.signs.point
         self._write_changes()

@@ -59,10 +59,8 @@ def render_map(tensor: PageTensor) -> str:
     outlines, notes = draw_plane_maps(tensor.shape, tensor.subject.marks, _MAP_WIDTH, look)
     kinds = {style: f' class="c{number}"' for number, style in enumerate(look.values)}
     kinds[look.alarm] = ' class="x"'
-    drawings = "".join(
-        f"<pre>{_render_lines(outline.lines, kinds)}</pre>"
-        for outline in (*outlines, make_block(notes))
-    )
+    blocks = (*outlines, make_block(notes))
+    drawings = "".join(f"<pre>{_render_lines(each.lines, kinds)}</pre>" for each in blocks)
     return (
         '<figure class="map" aria-hidden="true"><figcaption>where: rows down, columns across'
         f"</figcaption>{drawings}</figure>"

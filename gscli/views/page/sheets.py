@@ -74,13 +74,11 @@ class PageTensor:
             started = numbers.format_cells(sheet.read_shown(first))
             for place, text in np.ndenumerate(written.cells):
                 tail = written.difference_tails.get(place, "")
-                self.cells[sheet.to_coordinates(place)] = PageCell(
-                    text.removesuffix(tail),
-                    str(started[place]) if started.size else "",
-                    tuple(mark.number for mark in written.marked.get(place, ())),
-                    written.outcomes.get(place),
-                    tail.removeprefix(UTF8.differs),
-                )
+                entries = tuple(mark.number for mark in written.marked.get(place, ()))
+                initial = str(started[place]) if started.size else ""
+                own, expected = text.removesuffix(tail), tail.removeprefix(UTF8.differs)
+                cell = PageCell(own, initial, entries, written.outcomes.get(place), expected)
+                self.cells[sheet.to_coordinates(place)] = cell
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -75,12 +75,9 @@ class NumberLineRenderer:
         line = "".join(cells)
         chips = [(entry_label(number), self.look.value_style(number)) for number in numbers]
         stop = start + line_width(chips)
-        return [
-            (" " * len(_HEAD) + line[:start], PLAIN),
-            *chips,
-            (line[stop:] + " " * _GAP, PLAIN),
-            (self.signs.sanitize_line(text), self.look.dim),
-        ]
+        before, behind = " " * len(_HEAD) + line[:start], line[stop:] + " " * _GAP
+        words = (self.signs.sanitize_line(text), self.look.dim)
+        return [(before, PLAIN), *chips, (behind, PLAIN), words]
 
     def _position_of(self, place: int) -> int:
         """Where the last digit of a coordinate stands."""

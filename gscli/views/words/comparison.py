@@ -131,12 +131,10 @@ class ComparisonTexts:
         if base is not None and base.shape == output.shape:
             flags = unequal_cells(output, base).reshape(-1)
         trace = group.first.trace if self.is_per_entry else None
-        landings = {
-            entry.number: ", ".join(
-                index.format(index.arithmetic.landing) for index in entry.adjustments
-            )
-            for entry in ([] if trace is None else self.unusual_entries(trace))
-        }
+        landings: dict[int, str] = {}
+        for entry in () if trace is None else self.unusual_entries(trace):
+            ways = (index.format(index.arithmetic.landing) for index in entry.adjustments)
+            landings[entry.number] = ", ".join(ways)
         return [
             ResultCell(text, "differs" if flags[number] else "same", landings.get(number, ""))
             for number, text in enumerate(self.numbers.format_column(output))

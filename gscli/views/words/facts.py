@@ -72,10 +72,8 @@ class Describer:
             return EntryFacts("empty", texts)
         if entry.target is None:
             return self._describe_skipped(entry, texts)
-        texts |= {
-            "target": self.format_target(entry),
-            "size": describe_slice(entry.target, self.signs),
-        }
+        texts["target"] = self.format_target(entry)
+        texts["size"] = describe_slice(entry.target, self.signs)
         if self.trace.kind == "gather":
             assert entry.result is not None
             case, read = "read", take_box(self.trace.output, entry.result)

@@ -276,11 +276,8 @@ class Formula:
     @staticmethod
     def _broadcast(shape: Sequence[int], grid: Shape, letters: Sequence[str]) -> list[str]:
         """The letters of the last axes of the grid; a size-1 axis that stretches stays at 0."""
-        first = len(grid) - len(shape)
-        return [
-            "0" if size == 1 and grid[first + dim] != 1 else letters[first + dim]
-            for dim, size in enumerate(shape)
-        ]
+        sizes = enumerate(shape, len(grid) - len(shape))
+        return ["0" if size == 1 and grid[at] != 1 else letters[at] for at, size in sizes]
 
     @property
     def _scale(self) -> str:
