@@ -24,7 +24,12 @@ if TYPE_CHECKING:
     from gscli.files.content import Content
 
     class Format(Protocol):
-        """What a module of a format offers; `write` where it can be written."""
+        """What a module of a format offers; `write` where it can be written.
+
+        `MOST_VALUES`, of a text: how many it may have to be read.
+        """
+
+        MOST_VALUES: int
 
         def read(self, content: Content, request: ReadRequest) -> LoadedInput:
             """The array that was asked for."""

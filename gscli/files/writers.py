@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import os
 import re
+import warnings
 from collections.abc import Callable, Sequence
 from typing import BinaryIO
 
 import numpy as np
 
-from gscli.base import CannotWrite, UsageError, check_rule
+from gscli.base import CannotWrite, GscliWarning, Notice, UsageError, check_rule
 from gscli.base.arrays import Array, check_dtype_supported, is_native, to_native
 from gscli.base.words import sanitize
 from gscli.disk import mapped
 from gscli.disk.atomic import open_atomic
 from gscli.disk.system import write_all, write_errors
-from gscli.files.content import open_content
+from gscli.files.content import TEXT_LIMIT, open_content
 from gscli.files.request import (
     DEFAULT_MEMBER,
     MANY_MEMBERS,
@@ -65,16 +66,27 @@ def save_file(
                 format_for(suffix).write_into(out.write, old, source.member, checked)
                 mapped.check_unchanged(array)
             return
+    length, writer = 0, format_for(suffix)
     with open_atomic(target, size=checked.nbytes) as out:
 
         def write(data: bytes | memoryview) -> int:
+            nonlocal length
             count = out.write(data)
+            length += count
             if progress is not None:
                 progress(count)
             return count
 
-        format_for(suffix).write(write, {source.member or DEFAULT_MEMBER: checked}, suffix)
+        writer.write(write, {source.member or DEFAULT_MEMBER: checked}, suffix)
         mapped.check_unchanged(array)
+    if suffix in TEXT_SUFFIXES and (length > TEXT_LIMIT or checked.size > writer.MOST_VALUES):
+        notice = Notice(
+            f"{target} is written, and too large to be read by gscli again",
+            where=f"{checked.size:,} values, {length:,} bytes",
+            valid=f"at most {writer.MOST_VALUES:,} values and {TEXT_LIMIT:,} bytes of text",
+            hint="name a .npy file",
+        )
+        warnings.warn(GscliWarning(notice), stacklevel=2)
 
 
 def _check_member(member: str, suffix: str, target: str) -> None:

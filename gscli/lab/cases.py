@@ -20,7 +20,7 @@ from gscli.base.arrays import Array, Arrays, dtype_name
 from gscli.base.records import Arguments, Record
 from gscli.base.words import format_command, sanitize
 from gscli.files.content import open_content
-from gscli.files.formats.jsonarray import DOCUMENT_VALUES, dump_json, load_json
+from gscli.files.formats.jsonarray import MOST_VALUES, dump_json, load_json
 from gscli.files.formats.jsonlines import iter_lines
 from gscli.files.formats.jsontext import check_memory, decode_text
 from gscli.frameworks import find_operator
@@ -32,7 +32,7 @@ ExpectedOutput: TypeAlias = Literal["output", "error", "open"]
 
 MAX_FILE_BYTES = 1 << 30
 
-MAX_OUTPUT_BYTES = 16 * DOCUMENT_VALUES
+MAX_OUTPUT_BYTES = 16 * MOST_VALUES
 """Bytes of an answer: as many of the widest values as a line can hold."""
 
 

@@ -643,7 +643,7 @@ def test_a_document_of_a_result_in_a_file_stands_without_more_values_than_it_tak
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     np.save("large.npy", np.zeros(1 << 23))
-    monkeypatch.setattr(jsonarray, "DOCUMENT_VALUES", 4)
+    monkeypatch.setattr(jsonarray, "MOST_VALUES", 4)
     monkeypatch.setattr(traces, "MAX_JSON_CELLS", 4)
     line, outputs = "scatter-nd {} [[0]] [9] --json{}", []
     for data, of in (("[1,2,3,4,5]", ""), ("[1,2,3,4,5]", "=output"), ("large.npy", "")):

@@ -11,8 +11,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays_of
+from shell import forked
 
-from gscli.base import GscliError
+from gscli.base import GscliError, GscliWarning, LimitRefused
 from gscli.base.arrays import (
     NUMPY_NAMES,
     SMALL_NAMES,
@@ -20,7 +21,8 @@ from gscli.base.arrays import (
     document_dtype,
     parse_dtype,
 )
-from gscli.files import load, save
+from gscli.files import load, save, writers
+from gscli.files.formats import delimited, jsonarray
 from gscli.files.formats.jsonarray import dump_json, load_json
 
 FORMATS = ("npy", "npz", "json", "pb", "safetensors", "h5", "csv", "tsv", "txt")
@@ -222,3 +224,31 @@ def test_numpy_reads_what_gscli_reads(array: np.ndarray, packed: bool, tmp_path:
             theirs = archive["a"]
     assert theirs.astype(ours.dtype).tobytes() == ours.tobytes()
     assert theirs.shape == ours.shape
+
+
+@pytest.mark.parametrize("name", ["x.csv", "x.tsv", "x.txt", "x.json"])
+def test_a_text_too_large_to_be_read_again_is_warned_of(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = str(tmp_path / name)
+    for module in (delimited, jsonarray):
+        monkeypatch.setattr(module, "MOST_VALUES", 4)
+    with warnings.catch_warnings(action="error"):
+        save(path, np.arange(4))
+    assert load(path).array.size == 4
+    with pytest.warns(GscliWarning, match="too large to be read by gscli again"):
+        save(path, np.arange(5))
+    if name != "x.json":
+        with pytest.raises(LimitRefused) as refused:
+            load(path)
+        assert refused.value.valid == "at most 4 cells"
+        assert "numpy.loadtxt and numpy.save" in refused.value.hint
+    monkeypatch.setattr(writers, "TEXT_LIMIT", 6)
+    with pytest.warns(GscliWarning, match="too large to be read by gscli again"):
+        save(path, np.arange(4))
+
+
+def test_the_limits_of_texts_are_told() -> None:
+    text = forked("help", "inputs").stdout.decode()
+    for most in (jsonarray.MOST_VALUES, delimited.MOST_VALUES):
+        assert f"{most:,} " in text

@@ -329,9 +329,9 @@ def _refuse_strictly(notice: Notice) -> StrictFinding:
 def _make_document(
     trace: Trace, settings: Settings, diagnosis: OutputDiagnosis | None
 ) -> dict[str, Any]:
-    from gscli.files.formats.jsonarray import DOCUMENT_VALUES, dump_json
+    from gscli.files.formats.jsonarray import MOST_VALUES, dump_json
 
-    most = None if settings.output is None else DOCUMENT_VALUES
+    most = None if settings.output is None else MOST_VALUES
     if settings.json == "output":
         return dump_json(trace.output, most)
     document = trace.to_dict(settings.limit, most)

@@ -17,14 +17,12 @@ from gscli.base import (
     CannotRead,
     ContentRefused,
     DtypeRefused,
-    LimitRefused,
     ShapeRefused,
-    check_rule,
 )
 from gscli.base.arrays import EXACT_IN_FLOAT64, Arrays
 from gscli.base.records import Record
 from gscli.base.words import format_count, format_shape, sanitize
-from gscli.files.content import TEXT_LIMIT, Content, check_content
+from gscli.files.content import TEXT_LIMIT, Content, check_content, check_limit
 from gscli.files.formats.jsonarray import json_values
 from gscli.files.formats.jsontext import MEMORY_LIMIT, decode_text, finite_float
 from gscli.files.formats.values import SPECIAL_FLOATS, array_of_dtype
@@ -39,8 +37,8 @@ from gscli.files.request import (
 )
 
 DELIMITERS = {".csv": ",", ".tsv": "\t", ".txt": " "}
-CELL_BYTES = 64
-"""Memory a value takes while its table is read."""
+MOST_VALUES = MEMORY_LIMIT // 64
+"""Cells of a table that is read, each of which takes about so many bytes meanwhile."""
 
 _WHOLE = re.compile(r"[+-]?\d+", re.ASCII)
 _FRACTION = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
@@ -185,9 +183,8 @@ def write(out: Output, arrays: Arrays, suffix: str) -> None:
 def _decode(content: Content, suffix: str) -> str:
     raw = bytes(content.read_all(TEXT_LIMIT, "the text"))
     cells = raw.count(DELIMITERS[suffix].encode()) + raw.count(b"\n")
-    problem = f"{content.name} holds too many values for a table"
-    where, fits = f"{content.name}: {cells:,} cells", cells * CELL_BYTES <= MEMORY_LIMIT
-    check_rule(fits, problem, where, kind=LimitRefused, hint="save the array as .npy")
+    hint = "in Python, numpy.loadtxt and numpy.save make a .npy file of it"
+    check_limit(cells, MOST_VALUES, content.name, "the table", unit="cells", hint=hint)
     return decode_text(raw, content.name)
 
 

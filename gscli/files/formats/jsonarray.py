@@ -43,8 +43,8 @@ from gscli.files.request import LoadedInput, Output, ReadRequest
 
 WRITE_CHUNK = 1 << 16
 
-DOCUMENT_VALUES = 5_000_000
-"""Values of one document: more of them are not read back either (jsontext.MEMORY_LIMIT)."""
+MOST_VALUES = 5_000_000
+"""Values of one document: more of them are not read back (jsontext.MEMORY_LIMIT)."""
 
 Levels: TypeAlias = tuple[tuple[int, ...], list[Any]]
 """The shape of nested lists and their values in order."""
@@ -102,7 +102,7 @@ def dump_json(array: Array, most: int | None = None) -> dict[str, Any]:
     if most is not None and array.size > most:
         return document
     check_limit(
-        array.size, DOCUMENT_VALUES, f"shape {format_shape(array.shape)}", "the JSON document",
+        array.size, MOST_VALUES, f"shape {format_shape(array.shape)}", "the JSON document",
         unit="values", hint="write a .npy file: -o FILE.npy, gscli convert, or output of a job",
     )  # fmt: skip
     return {**document, "data": json_values(to_native(array).reshape(-1))}

@@ -193,7 +193,8 @@ def check_memory(raw: bytes, name: str) -> None:
     fits = sum(raw.count(mark) * size for mark, size in _BYTES_PER) <= MEMORY_LIMIT
     where = f"{name}: {raw.count(b','):,} commas, {raw.count(b'['):,} lists"
     problem, hint = f"{name} holds too many values for JSON", "save the array as .npy"
-    check_rule(fits, problem, where, kind=LimitRefused, hint=hint)
+    valid = "about 5,000,000 numbers, or fewer lists and texts"
+    check_rule(fits, problem, where, kind=LimitRefused, valid=valid, hint=hint)
 
 
 def _check_depth(raw: bytes, name: str) -> None:
