@@ -108,19 +108,21 @@ class Command(HintedCommand, TyperCommand):
 
     def __init__(
         self, name: str, function: Callable[..., int], shared: Sequence[CommandOption],
-        help_text: str, own: Sequence[CommandOption], inputs: Sequence[str] = (),
+        help_text: str, own: Sequence[CommandOption] | None = None, inputs: Sequence[str] = (),
     ) -> None:  # fmt: skip
-        unsaid = {entry.name: entry.default for entry in list_declarations(function)}
+        declared = list_declarations(function)
+        unsaid = {entry.name: entry.default for entry in declared}
+        options = [*(declared if own is None else own), *shared]
 
         def run(**arguments: Any) -> int:
-            check_combinations([*own, *shared], arguments)
+            check_combinations(options, arguments)
             values = {entry.name: arguments.pop(entry.name) for entry in shared}
             if shared:
                 arguments["settings"] = Settings(**values)
             return function(**{**unsaid, **arguments})
 
         super().__init__(
-            name, callback=run, params=[*map(make_parameter, [*own, *shared])],
+            name, callback=run, params=[*map(make_parameter, options)],
             help=inspect.cleandoc(help_text), context_settings=HELP_NAMES, rich_markup_mode=None,
         )  # fmt: skip
         self.input_metavars = inputs
@@ -196,7 +198,7 @@ def tool(name: str, *shared: CommandOption | str) -> Callable[[Callable[..., int
         for at, entry in enumerate(known):
             if entry.heading == "Result":
                 known[at] = entry._replace(heading="Options")
-        return Command(name, function, known, text, list_declarations(function))
+        return Command(name, function, known, text)
 
     return build
 
@@ -351,12 +353,10 @@ def list_own_options(operator: Operator) -> Iterator[CommandOption]:
         yield CommandOption(
             _format_attribute_help(attribute),
             "" if is_switch else _METAVARS.get(attribute.kind, "NAME"),
-            SHORT_FLAGS.get(attribute.name, ""),
-            name=f"attr_{attribute.name}",
-            kind=bool if is_switch else str,
+            SHORT_FLAGS.get(attribute.name, ""), name=f"attr_{attribute.name}",
+            kind=bool if is_switch else str, complete=complete_names(attribute.choices),
             flag=f"{flag}/--no-{flag[2:]}" if is_switch else flag,
-            complete=complete_names(attribute.choices),
-        )
+        )  # fmt: skip
     for item in operator.inputs:
         if item.kind != "many" and item.name not in operator.attributes_by_name:
             yield CommandOption("", name=f"input_{item.name}", flag=item.flag, is_hidden=True)

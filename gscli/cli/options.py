@@ -458,14 +458,10 @@ def detect_screen(stream: IO[str], color: ColorChoice = "auto", width: int | Non
         columns = parse_width(os.environ.get("COLUMNS", "")) or PIPE_WIDTH
     encoding = (getattr(stream, "encoding", None) or "ascii").lower().replace("-", "")
     return Screen(
-        _wants_color(color, is_terminal),
-        max(width if width is not None else columns, NARROWEST),
-        height,
-        encoding.startswith("utf"),
-        is_terminal,
-        _detect_color_depth(),
+        _wants_color(color, is_terminal), max(columns if width is None else width, NARROWEST),
+        height, encoding.startswith("utf"), is_terminal, _detect_color_depth(),
         mono=color == "auto" and bool(os.environ.get("NO_COLOR")) and _shows_styles(is_terminal),
-    )
+    )  # fmt: skip
 
 
 def parse_width(text: str) -> int | None:
@@ -535,10 +531,8 @@ def make_view_options(settings: Settings, *, is_for_file: bool = False) -> "View
     chosen = {name: getattr(settings, name) for name in names}
     chosen["show"] = tuple(settings.show.split(",")) if settings.show else None
     return ViewOptions(
-        width=target.width,
+        width=target.width, height=target.height, utf8=target.utf8 or is_for_file,
         color="truecolor" if is_for_file else depth,
         palette="mono" if target.mono and not is_for_file else settings.palette,
-        utf8=target.utf8 or is_for_file,
-        height=target.height,
         **{name: value for name, value in chosen.items() if value is not None},
-    )
+    )  # fmt: skip

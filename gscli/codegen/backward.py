@@ -15,6 +15,7 @@ import numpy as np
 
 from gscli.base import UsageError
 from gscli.base.arrays import dtype_name
+from gscli.base.words import join_lines
 from gscli.codegen.analysis import CallAnalysis
 from gscli.codegen.code import parse_targets
 from gscli.codegen.lowering import (
@@ -79,7 +80,7 @@ def write_programs(gradients: Gradients, names: str, origins: Mapping[str, str])
             refusals.append(error)
             lines = [f"# {error.problem}"]
         head = [f"# {target.title}"] * (len(targets) > 1)
-        programs.append("".join(f"{line}\n" for line in (*head, *lines)))
+        programs.append(join_lines([*head, *lines]))
     if len(refusals) == len(targets):
         raise refusals[0]
     return "\n\n".join(programs)

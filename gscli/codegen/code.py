@@ -94,12 +94,9 @@ def _judge(answer: Snippet, translation: Translation) -> Snippet:
     apart = describe_value_difference(translation)
     return answer._replace(
         verdict="differs" if apart else "exact for these indices" if broken else "exact",
-        operation=op.name if op else "nothing is moved",
-        composed=translation.composed,
-        breaks=broken,
-        notes=tuple(_list_notes(translation)),
-        reason=apart,
-    )
+        operation=op.name if op else "nothing is moved", composed=translation.composed,
+        breaks=broken, notes=tuple(_list_notes(translation)), reason=apart,
+    )  # fmt: skip
 
 
 def _list_notes(translation: Translation) -> Iterator[str]:

@@ -7,6 +7,7 @@ call writes it. How an operation is spelt stands in the templates of the target'
 from __future__ import annotations
 
 from functools import cache
+from itertools import chain, product
 
 from gscli.base.records import Record
 from gscli.base.words import ALL_DTYPES, COMPLEX, DTYPES, FLOATS, INTEGERS, NARROW_FLOATS, SIGNED
@@ -180,14 +181,14 @@ class TargetFramework(Record):
 
 _NO_TEXT = tuple(name for name in DTYPES if name != "str")
 
+_SELECTIONS = ("where", "where_number", "replaced")
+
 _ONNXRUNTIME_LACKS = frozenset(
-    {("put_along", reduction, "float16") for reduction in ("add", "mul")}
-    | {("put_vectors", reduction, "float16") for reduction in ("add", "mul", "max", "min")}
-    | {
-        (form, "", dtype)
-        for form in ("where", "where_number", "replaced")
-        for dtype in ("bool", "int16", "uint16", "uint64")
-    }
+    chain(
+        product(("put_along",), ("add", "mul"), ("float16",)),
+        product(("put_vectors",), ("add", "mul", "max", "min"), ("float16",)),
+        product(_SELECTIONS, ("",), ("bool", "int16", "uint16", "uint64")),
+    )
 )
 """What onnxruntime 1.32 said of the recorded calls, and of every other type."""
 

@@ -213,9 +213,8 @@ class SnippetWriter:
         """The operands of a stack, each written as a line of its own with the new axis."""
         name, shape = self.names[step.result.number], part_shape(step)
         parts = []
-        for at, (operand, value) in enumerate(
-            zip(self.name_operands(step), step.operands, strict=True)
-        ):
+        pairs = zip(self.name_operands(step), step.operands, strict=True)
+        for at, (operand, value) in enumerate(pairs):
             parts.append(f"{name}_{at}")
             result = step.result._replace(shape=shape)
             part = Instruction("unsqueeze", result, (value,), step.attributes)

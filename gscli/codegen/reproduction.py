@@ -15,7 +15,7 @@ from pathlib import Path
 
 from gscli.base import GscliError
 from gscli.base.arrays import Arrays, dtype_name
-from gscli.base.words import sanitize
+from gscli.base.words import join_lines, sanitize
 from gscli.codegen.own import format_own_call
 from gscli.codegen.preamble import format_literal, list_imports
 from gscli.codegen.render import load_language
@@ -106,11 +106,10 @@ def write_script(case: FuzzCase, on: str, expected: str) -> str:
     if name not in NAMES:
         return ""
     expectation = f"print('expected:', {expected!r}, flush=True)"
-    if case.operator.framework_name in ("onnx", "openvino", "stablehlo"):
-        lines = _write_model_run(case, name, variant, expectation)
-    else:
-        lines = _write_own_run(case, name, variant, expectation)
-    return "".join(f"{line}\n" for line in lines)
+    is_model = case.operator.framework_name in ("onnx", "openvino", "stablehlo")
+    lines = (_write_model_run if is_model else _write_own_run)(case, name, variant, expectation)
+    language = load_language("numpy" if is_model and name != "stablehlo" else name)
+    return join_lines([*list_imports(language, lines), *lines] if lines else [])
 
 
 def _write_model_run(case: FuzzCase, name: str, variant: str, expectation: str) -> list[str]:
@@ -138,9 +137,7 @@ def _write_model_run(case: FuzzCase, name: str, variant: str, expectation: str) 
     arrays = ", ".join(
         f"{key!r}: {format_literal(array, numpy)}" for key, array in case.inputs.items()
     )
-    lines = [f"arrays = {{{arrays}}}", expectation, *body, SHOW_OUTPUT]
-    spoken = load_language(name) if name == "stablehlo" else numpy
-    return [*list_imports(spoken, lines), *lines]
+    return [f"arrays = {{{arrays}}}", expectation, *body, SHOW_OUTPUT]
 
 
 def _write_own_run(case: FuzzCase, name: str, variant: str, expectation: str) -> list[str]:
@@ -172,7 +169,7 @@ def _write_own_run(case: FuzzCase, name: str, variant: str, expectation: str) ->
         arrays["cotangent"] = case.cotangent
         show = f'{SHOW_TENSORS}\nprint("gradients of {leaves}:", *gradients)'
     loads = [f"{key} = {format_literal(array, language)}" for key, array in arrays.items()]
-    return [*list_imports(language, [*loads, *call]), *loads, expectation, *call, show]
+    return [*loads, expectation, *call, show]
 
 
 def _name_inputs(case: FuzzCase) -> dict[str, str]:

@@ -45,6 +45,7 @@ def write_module_run(
     array = "array"
     if {"float16", "bfloat16"} & {*dtypes}:
         array += ".view(np.uint16) if array.itemsize == 2 and array.dtype.kind in 'fV' else array"
+    array, facts = f'np.array({array}, order="C")', "type=ir.Type.parse(kind), shape=array.shape"
     text = ["module = '''", *module, "'''"]
     if any(name.startswith("complex") for name in (*dtypes, dtype)):
         return [*text, "# jaxlib's interpreter hands over no complex numbers"]
@@ -52,10 +53,7 @@ def write_module_run(
         *text,
         "with mlir.make_ir_context():",
         "    arguments = [",
-        (
-            f'        ir.DenseElementsAttr.get(np.array({array}, order="C"), '
-            "type=ir.Type.parse(kind), shape=array.shape)"
-        ),
+        f"        ir.DenseElementsAttr.get({array}, {facts})",
         f"        for array, kind in zip([{names}], [{kinds}])",
         "    ]",
         "    (found,) = stablehlo.eval_module(ir.Module.parse(module), arguments)",

@@ -187,16 +187,13 @@ def _node_to_dict(model: OnnxModel, node: ModelNode) -> dict[str, Any]:
     def describe(name: str) -> dict[str, str]:
         return {"name": name, "type": model.describe(node.graph, name)}
 
+    constant = {name: model.find_values(node.graph, name) is not None for name in node.inputs}
+    inputs = [{**describe(name), "constant": constant[name]} for name in node.inputs]
     return {
-        "node": node.address,
-        "op": node.op_type,
+        "node": node.address, "op": node.op_type,
         "attrs": {name: _plain(value) for name, value in node.attributes.items()},
-        "inputs": [
-            {**describe(name), "constant": model.find_values(node.graph, name) is not None}
-            for name in node.inputs
-        ],
-        "outputs": [*map(describe, node.outputs)],
-    }
+        "inputs": inputs, "outputs": [*map(describe, node.outputs)],
+    }  # fmt: skip
 
 
 def _plain(value: object) -> object:

@@ -20,7 +20,6 @@ from gscli.cli.building import (
     Call,
     Command,
     complete_file,
-    list_declarations,
 )
 from gscli.cli.options import (
     JSON_OPTION,
@@ -134,10 +133,8 @@ class CheckGroup(LazyGroup):
         if not cmd_name.lower().endswith(".onnx"):
             return super().get_command(ctx, cmd_name)
         shared = [JSON_OPTION, *(SHARED_OPTIONS[name] for name in ("max_bytes", *GLOBAL_OPTIONS))]
-        return Command(
-            cmd_name, partial(check_model, path=cmd_name), shared, check_model.__doc__ or "",
-            list_declarations(check_model),
-        )  # fmt: skip
+        run, text = partial(check_model, path=cmd_name), check_model.__doc__ or ""
+        return Command(cmd_name, run, shared, text)
 
 
 check = make_operator_group(

@@ -128,11 +128,11 @@ def verify(
     print_report(settings, lambda: document, partial(_format_counts, tally, counts))
     if not was_tried and only:
         raise _nothing_run_error(tally, only)
-    if tally.refusals and not tally.count("failed"):
+    if tally.refusals and not tally.select("failed"):
         raise tally.refusals[0]
     if tally.refusals and settings.json is None:
         print_message(tally.refusals[0], detect_screen(sys.stderr))
-    return int(bool(tally.count("failed")))
+    return int(bool(tally.select("failed")))
 
 
 def _format_counts(tally: _CaseCounts, counts: dict[str, int]) -> str:
@@ -225,19 +225,15 @@ class _CaseCounts:
 
     def to_dict(self, *, is_runtime: bool) -> dict[str, int]:
         """How many cases became what; what was skipped is told of a runtime."""
-        counts = {"passed": len(self.passed), "failed": self.count("failed")}
+        counts = {"passed": len(self.passed), "failed": len(self.select("failed"))}
         rare: tuple[Outcome, ...] = ("warning", "known")
-        counts |= {name: self.count(name) for name in rare if self.count(name)}
+        counts |= {name: len(self.select(name)) for name in rare if self.select(name)}
         counts |= {"skipped": self.skipped} if is_runtime else {}
         return counts | ({"refused": len(self.refusals)} if self.refusals else {})
 
     def select(self, outcome: Outcome) -> list[FailedCase]:
         """The cases that failed so."""
         return [failure for failure in self.failures if failure.outcome == outcome]
-
-    def count(self, outcome: Outcome) -> int:
-        """How many cases failed so."""
-        return len(self.select(outcome))
 
     def refuse(self, path: str, refusal: GscliError, line: int) -> None:
         """Count a line that is no case, and print it where lines are annotated."""
