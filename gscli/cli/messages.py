@@ -132,8 +132,7 @@ def stderr_screen(arguments: Sequence[str]) -> Screen:
         find_option_value(f"--{name}", arguments) or os.environ.get(f"GSCLI_{name.upper()}", "")
         for name in ("color", "width")
     )
-    choices: tuple[ColorChoice, ...] = get_args(ColorChoice)
-    choice: ColorChoice = next((known for known in choices if known == color), "auto")
+    choice: Any = color if color in get_args(ColorChoice) else "auto"
     columns, least = parse_width(width), SHARED_OPTIONS["width"].minimum
     is_allowed = columns is not None and columns >= least
     return detect_screen(sys.stderr, choice, columns if is_allowed else None)
