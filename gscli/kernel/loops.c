@@ -49,6 +49,7 @@
 #define ROWS_AHEAD 16     /* rows that are fetched ahead, */
 #define MAX_LINES 64      /* and how many lines of each */
 #define ENTRIES_AHEAD 512  /* whose numbers and items are fetched: processors stop at each page */
+#define LONG_ROW 256       /* bytes of a row from which what is written past the caches pays off */
 #define NEAR_BYTES 32768   /* bytes of rows that are worked on in the nearest cache */
 
 typedef int64_t Int;
@@ -107,8 +108,8 @@ typedef struct {
 
 /* Where entries go: what `count` columns of a grid of numbers resolve to. `own_rows`: each plane of
    numbers has its own rows, which begin `plane_bytes` bytes after those of the one before; else all
-   share theirs. `far`: the rows do not fit a near cache, so that it pays to fetch ahead. `source`:
-   what rows hold before, where they are not there yet. */
+   share theirs. `far`: 1 where the rows do not fit a near cache, so that it pays to fetch ahead, 2
+   where they may not fit any. `source`: what rows hold before, where they are not there yet. */
 typedef struct {
     const Column *columns;
     Int count, sizes[3], plane_bytes, own_rows, far;
@@ -487,30 +488,26 @@ static INLINE int move_cells_of_line(int is_take, const Line *line)
 static int take_cells(const Line *line) { return move_cells_of_line(1, line); }
 static int put_cells(const Line *line) { return move_cells_of_line(0, line); }
 
-static int take_rows(const Line *line)
+/* Rows: long ones that come from a cache go past it, so that it keeps them. */
+static INLINE int move_rows(int is_take, const Line *line)
 {
     const Int size = line->size;
+    const int pays = ways & ROWS_PAST_CACHES || (line->far < 2 && size >= LONG_ROW);
     void (*const move)(char *, const char *, Int) =
-        line->stream && ways & ROWS_PAST_CACHES ? stream : copy;
+        is_take && line->stream && pays ? stream : copy;
     for (Int entry = 0; entry < line->count; entry++) {
-        const Int row = row_of(line, entry);
-        if (is_outside(line, row)) return 1;
+        const Int number = row_of(line, entry);
+        if (is_outside(line, number)) return 1;
         if (entry % 8 == 0) fetch_soon(line, entry);
         fetch_row(line, entry, size);
-        move(line->items + entry * line->item_stride, line->rows + row * size, size);
+        char *const row = line->rows + number * size;
+        char *const item = line->items + entry * line->item_stride;
+        move(is_take ? item : row, is_take ? row : item, size);
     }
     return 0;
 }
-static int put_rows(const Line *line)
-{
-    for (Int entry = 0; entry < line->count; entry++) {
-        const Int row = row_of(line, entry);
-        if (is_outside(line, row)) return 1;
-        if (entry % 8 == 0) fetch_soon(line, entry);
-        copy(line->rows + row * line->size, line->items + entry * line->item_stride, line->size);
-    }
-    return 0;
-}
+static int take_rows(const Line *line) { return move_rows(1, line); }
+static int put_rows(const Line *line) { return move_rows(0, line); }
 
 /* Cells into the nearest cache, and from there past the others. */
 static int take_cells_past_caches(const Line *line)

@@ -116,6 +116,7 @@ def native_reduction(dtype: np.dtype[Any], ufunc: Any) -> tuple[int, int, int] |
 # --- the library, and the structures that it reads -----------------------------------------------
 
 L2_BYTES = 1 << 17  # of rows up to which they stay in a near cache: C need not fetch them ahead
+L3_BYTES = 1 << 22  # of rows up to which they stay in some cache: what is written should not fill it
 MIN_PLANE_ENTRIES = 1 << 10  # from which C walks a plane alone, and fetches the rows of the next
 NONTEMPORAL_BYTES = 1 << 24  # of a result from which C writes past the caches, too small for it
 
@@ -208,7 +209,8 @@ class Deferred(Record):
         where = _AddressesStruct(0, len(self.columns), (planes, height, width))
         if rows is not None:
             where.plane_bytes = rows.nbytes // planes
-            where.far = where.plane_bytes > (tuning.STRIP_BYTES if self.is_near else L2_BYTES)
+            near = tuning.STRIP_BYTES if self.is_near else L2_BYTES
+            where.far = (where.plane_bytes > near) + (where.plane_bytes > L3_BYTES)
             where.own_rows = planes == 1 or parts > 1 or height * width >= MIN_PLANE_ENTRIES
         columns = []
         for numbers, *facts in self.columns:
