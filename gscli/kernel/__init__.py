@@ -8,7 +8,7 @@ tiles and the number of threads. (NumPy does not promise which of two NaN surviv
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import chain, product
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -45,7 +45,7 @@ def gather(plan: ValidatedPlan, data: Array, *, tuning: Tuning = DEFAULT) -> Arr
 
     def read(partition: Region) -> None:
         own = tiling.pack_cells(rows, partition) if tiling.is_packed else rows
-        for tile in tiling.iter_tiles(partition):
+        for tile in tiling.iter_tiles([partition]):
             tiles.take(own, tile, items[tile.region], fill)
 
     run_parallel(tiling.partitions, read, tuning.threads_for(result))
@@ -119,7 +119,7 @@ class ScatterOutput:
         if self.rule.epilogue is not None:
             self.accumulator = np.ones_like(self.accumulator)
         self.rows = self.accumulator.reshape(self.accumulator.size // max(run, 1), run)
-        self.keeps_lone = layout.updates is not None and layout.updates.keeps_lone
+        self.keeps_lone = layout.written_updates.keeps_lone
         unlike = self.rule.divisor is not None or not layout.include_self or self.keeps_lone
         counted = self.rule.ufunc is not None and unlike
         self.counts = np.zeros(len(self.rows), np.int64) if counted else None
@@ -204,7 +204,7 @@ def _apply_updates(plan: ValidatedPlan, target: ScatterOutput, tuning: Tuning) -
     layout, dtype = plan.layout, target.accumulator.dtype
     tiling = Tiling(plan, tuning.tile_size, ordered=True, packed=target.counts is None)
     updates = canonical_updates(plan).reshape(*tiling.grid, layout.form.row_size)
-    addresses = (tile.flat_addresses() for tile in tiling.iter_all_tiles())
+    addresses = (tile.flat_addresses() for tile in tiling.iter_tiles(tiling.partitions))
     target.count_updates(rows if live is None else rows[live] for rows, live in addresses)
     threads = tuning.threads_for(target.accumulator, updates.nbytes)
     alone = len(tiling.partitions) == 1
@@ -222,7 +222,7 @@ def _apply_updates(plan: ValidatedPlan, target: ScatterOutput, tuning: Tuning) -
         rows = target.rows
         if tiling.is_packed:  # cells go into a copy of their own, and back
             rows = tiling.pack_cells(rows if source is None else source, partition)
-        walk = tiling.iter_tiles(partition)
+        walk = tiling.iter_tiles([partition])
         if source is not None and rows is target.rows:  # each tile has its rows copied just before
             walk = (tile._replace(initial_rows=source[tile.row_range]) for tile in walk)
         for tile in walk:
@@ -273,7 +273,7 @@ def _combine_in_tables(tiling: Tiling, target: ScatterOutput, updates: Array, th
     def work(table: Array) -> None:
         if table is not rows:
             table.fill(identity)
-        for tile in chain.from_iterable(map(tiling.iter_tiles, waiting)):
+        for tile in tiling.iter_tiles(waiting):
             values = prepare_updates(target.layout, updates[tile.region], rows.dtype)
             target.apply_updates(tile, values, table)
 

@@ -51,7 +51,7 @@ WAYS = {
     "cells by the processor's gathers": Feature.AVX512,  # W3, W4 13 → 10, 15 → 11
     "halves by the processor's conversions": Feature.F16C,  # W10 48 → 14, W11 185 → 11
     "halves added by the processor": Feature.FP16,  # W11 on an Intel 37 → 16, W10 40 → 37
-    "rows past the caches": Feature.INTEL,  # W1 13.5 → 8.0 on an Intel; 27 → 32 on an AMD
+    "all rows past the caches": Feature.INTEL,  # W1 13.5 → 8.0 on an Intel; 27 → 32 on an AMD
     # W11 float16, two threads: 36 → 28 on an Intel; 11 → 17 on an AMD, where each thread fetches
     # what lies between its rows.
     "short rows shared by two threads": Feature.INTEL,
@@ -116,7 +116,7 @@ def native_reduction(dtype: np.dtype[Any], ufunc: Any) -> tuple[int, int, int] |
 # --- the library, and the structures that it reads -----------------------------------------------
 
 L2_BYTES = 1 << 17  # of rows up to which they stay in a near cache: C need not fetch them ahead
-L3_BYTES = 1 << 22  # of rows up to which they stay in some cache: what is written should not fill it
+L3_BYTES = 1 << 22  # of rows up to which some cache holds them: what is written should not fill it
 MIN_PLANE_ENTRIES = 1 << 10  # from which C walks a plane alone, and fetches the rows of the next
 NONTEMPORAL_BYTES = 1 << 24  # of a result from which C writes past the caches, too small for it
 

@@ -266,7 +266,7 @@ def prepare_updates(layout: Layout, updates: Array, dtype: np.dtype[Any]) -> Arr
     """Updates as they are written or combined: cast, scaled, and the identity for losing NaN."""
     updates = cast_and_scale(layout, updates, dtype)
     compared = layout.reduction in ("max", "min") and updates.dtype.kind not in "biu"
-    if layout.updates is None or layout.updates.nan_wins or not compared:
+    if layout.written_updates.nan_wins or not compared:
         return updates
     identity = REDUCTIONS[layout.reduction].identity(updates.dtype)
     return np.where(np.isnan(updates), identity, updates)
@@ -274,8 +274,8 @@ def prepare_updates(layout: Layout, updates: Array, dtype: np.dtype[Any]) -> Arr
 
 def cast_and_scale(layout: Layout, updates: Array, dtype: np.dtype[Any]) -> Array:
     """Updates in the working dtype where the operator casts them, times its scale if it has one."""
-    cast = updates.dtype != dtype and (layout.updates is None or layout.updates.cast)
-    scale = layout.updates.scale if layout.updates else None
+    cast = layout.written_updates.cast and updates.dtype != dtype
+    scale = layout.written_updates.scale
     if not cast and scale is None:
         return updates
     with np.errstate(all="ignore"):

@@ -194,15 +194,11 @@ class Tiling:
         if form.kind == "elements" and width > 1:
             self.elements = plan.columns[0].reshape(grid[0], *grid[2:])
 
-    def iter_tiles(self, partition: Region) -> Iterator[Tile]:
-        """The tiles of one partition, in entry order."""
-        batches, outer, entries, own = partition
-        for piece in split_range(entries.start, entries.stop, self.tall):
-            yield self.make_tile((batches, outer, piece, own))
-
-    def iter_all_tiles(self) -> Iterator[Tile]:
-        """The tiles of all partitions, one partition after the other."""
-        return chain.from_iterable(map(self.iter_tiles, self.partitions))
+    def iter_tiles(self, partitions: Iterable[Region]) -> Iterator[Tile]:
+        """The tiles of partitions, one of these after the other, those of each in entry order."""
+        for batches, outer, entries, own in partitions:
+            for piece in split_range(entries.start, entries.stop, self.tall):
+                yield self.make_tile((batches, outer, piece, own))
 
     def own_cells(self, data: Array, partition: Region) -> Array:
         """The cells that only this partition writes, of data or of an array like it."""

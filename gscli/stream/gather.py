@@ -34,7 +34,8 @@ def iter_gathered(plan: ValidatedPlan, source: Rows, dtype: DType) -> Iterator[A
     run = plan.layout.form.row_size
     most = max(min(PIECE_BYTES // source.width, MAX_PIECE_ROWS), 1)
     buffer = np.empty((0, run), dtype)
-    for step in Tiling(plan, most, sequential=True).iter_all_tiles():
+    tiling = Tiling(plan, most, sequential=True)
+    for step in tiling.iter_tiles(tiling.partitions):
         rows, live = step.flat_addresses()
         if len(buffer) < rows.size:
             buffer = np.empty((rows.size, run), dtype)

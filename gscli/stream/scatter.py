@@ -145,15 +145,14 @@ def update_records(
 
     def iter_tables() -> Iterator[Array]:
         route = Tiling(plan, SEQUENTIAL_TILE, sequential=True)
-        for lane in route.partitions[lanes]:
-            for step in route.iter_tiles(lane):
-                first, (rows, live) = _region_start(step.region, route.grid), step.flat_addresses()
-                table = np.empty(rows.size, UPDATE_RECORD)
-                table["row"], table["place"] = rows, np.arange(first, first + rows.size)
-                table = table if live is None else table[live]
-                table["row"] = number(table["row"])
-                yield table
-                mapped.release_pages(*plan.inputs.values())
+        for step in route.iter_tiles(route.partitions[lanes]):
+            first, (rows, live) = _region_start(step.region, route.grid), step.flat_addresses()
+            table = np.empty(rows.size, UPDATE_RECORD)
+            table["row"], table["place"] = rows, np.arange(first, first + rows.size)
+            table = table if live is None else table[live]
+            table["row"] = number(table["row"])
+            yield table
+            mapped.release_pages(*plan.inputs.values())
 
     return Records(UPDATE_RECORD, math.prod(form.result_dims) // max(form.row_size, 1), iter_tables)
 
