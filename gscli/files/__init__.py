@@ -84,7 +84,7 @@ def load(
     like: DType | None = None,
     empty_dtype: str | None = None,
     max_bytes: int | None = None,
-    stdin: BinaryIO | None = None,
+    stdin: BinaryIO | Content | None = None,
     leave: bool = False,
 ) -> LoadedInput:
     """The array that `text` names; `name` is the argument it stands for, used in messages.
@@ -164,9 +164,17 @@ def members(path: str, *, max_bytes: int | None = None) -> list[Member]:
             return list_arrays(content, suffix, limit)
 
 
-def list_members(text: str, *, max_bytes: int | None = None) -> list[Member] | None:
-    """The members of a file or store named without `::`; None for any other word."""
+def list_members(
+    text: str, *, max_bytes: int | None = None, stdin: Content | None = None
+) -> list[Member] | None:
+    """The members of a file or store named without `::`; None for any other word.
+
+    Of `stdin`, which was read before, those that it has where there are several.
+    """
     source = Source.parse(text)
+    if stdin is not None and (suffix := sniff_suffix(stdin)) in (*MANY_MEMBERS, *NAMED_COLUMNS):
+        listed = list_arrays(stdin, suffix, max_bytes or MAX_BYTES)
+        return listed if len(listed) > 1 else None
     if source.kind != "file" or source.member is not None:
         return None
     if file_suffix(source.path) not in STORES and not os.path.isfile(source.path):
@@ -213,7 +221,11 @@ def _memory_errors(name: str) -> AbstractContextManager[None]:
 
 
 def _load(
-    source: Source, request: ReadRequest, stdin: BinaryIO | None = None, *, leave: bool = False
+    source: Source,
+    request: ReadRequest,
+    stdin: BinaryIO | Content | None = None,
+    *,
+    leave: bool = False,
 ) -> LoadedInput:
     """An input in the type that is wanted, which nobody may write to."""
     loaded = _read(source, request, stdin, leave=leave)
@@ -225,7 +237,7 @@ def _load(
 
 
 def _read(
-    source: Source, request: ReadRequest, stdin: BinaryIO | None, *, leave: bool
+    source: Source, request: ReadRequest, stdin: BinaryIO | Content | None, *, leave: bool
 ) -> LoadedInput:
     if source.kind == "generator":
         from gscli.files.generators import generate
@@ -239,7 +251,7 @@ def _read(
         return array_of_json(parsed, request)._replace(origin="inline")
     origin, file = sanitize(source.text), None
     if source.kind == "stdin":
-        origin, content = STANDARD_INPUT, _standard_input(stdin, request.limit)
+        origin, content = STANDARD_INPUT, read_standard_input(stdin, request.limit)
         suffix = sniff_suffix(content)
     else:
         content, suffix = _open_content(source.path, request.limit)
@@ -255,7 +267,10 @@ def _read(
     return read._replace(origin=origin, file=file)
 
 
-def _standard_input(stdin: BinaryIO | None, limit: int) -> Content:
+def read_standard_input(stdin: BinaryIO | Content | None, limit: int) -> Content:
+    """All of a stream, which may be read before."""
+    if isinstance(stdin, Content):
+        return stdin
     stream = stdin or getattr(sys.stdin, "buffer", None)
     if stream is None:
         raise CannotRead("cannot read standard input", where=f"{STANDARD_INPUT}: is closed")

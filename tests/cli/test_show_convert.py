@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+from itertools import product
 from pathlib import Path
 
 import ml_dtypes
@@ -52,6 +53,19 @@ def test_members_are_listed(archive: Path, capsys: pytest.CaptureFixture[str]) -
     assert document["members"][0] == {
         "name": "table", "dtype": "float64", "shape": [2, 3], "bytes": 48,
     }  # fmt: skip
+
+
+def test_standard_input_is_listed_as_a_file_is(
+    archive: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "t.csv").write_text("a,b\n1,2.5\n3,4\n")
+    (tmp_path / "plain.csv").write_text("1,2\n")
+    np.savez(tmp_path / "single.npz", only=[1, 2])
+    names = (archive, *(tmp_path / name for name in ("t.csv", "plain.csv", "single.npz")))
+    for path, option in product(names, ("--plain", "--stat")):
+        streamed = gscli("show", "-", option, stdin=path.read_bytes())
+        file = shown(capsys, path, option)
+        assert streamed.stdout.decode() == file.replace(str(path), "standard input"), path
 
 
 def test_columns_of_a_table_are_listed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -34,6 +34,7 @@ from gscli.cli.options import (
 if TYPE_CHECKING:
     from gscli.base.arrays import Array
     from gscli.files import LoadedInput
+    from gscli.files.content import Content
     from gscli.files.request import Member
     from gscli.files.stores.icechunk_store import Commit
 
@@ -60,15 +61,18 @@ def show(
     if settings.svg is not None and len(words) > 1:
         raise UsageError("one SVG shows one tensor", where=f"{len(words)} files")
     for number, text in enumerate(words):
-        listed = _list_several(text, settings.max_bytes)
+        stdin = None
+        if text.strip() == "-":
+            stdin = files.read_standard_input(None, settings.max_bytes or files.MAX_BYTES)
+        listed = _list_several(text, settings.max_bytes, stdin)
         if len(words) > 1 and settings.json is None and not settings.quiet:
             titled = listed is None and not stat  # a picture bears its own name
             sys.stdout.write("\n" * bool(number) + ("" if titled else f"{sanitize(text)}\n"))
         if stat:
-            _print_statistics(text, listed, settings)
+            _print_statistics(text, listed, settings, stdin)
         elif listed is None:
             drawn = not (settings.plain or settings.json or settings.dtype)
-            loaded = files.load(text, name="tensor", leave=drawn, **settings.reading)
+            loaded = files.load(text, name="tensor", leave=drawn, stdin=stdin, **settings.reading)
             _print_tensor(loaded, settings)
         elif settings.slice is not None:
             hint = f"name one of them: {member_word(text, listed[0].name)}" if listed else ""
@@ -78,12 +82,14 @@ def show(
     return 0
 
 
-def _list_several(text: str, limit: int | None) -> list[Member] | None:
+def _list_several(
+    text: str, limit: int | None, stdin: Content | None = None
+) -> list[Member] | None:
     """The members of a container of several tensors named without `::`; None for anything else."""
     from gscli import files
 
-    members = files.list_members(text, max_bytes=limit)
-    if members is None or len(members) != 1:
+    members = files.list_members(text, max_bytes=limit, stdin=stdin)
+    if members is None or len(members) != 1 or stdin is not None:
         return members
     if not (_list_commits(text) or _is_model(text) or _is_headed(text, members)):
         return None
@@ -147,7 +153,9 @@ def _take_chosen(array: Array, settings: Settings) -> tuple[Array, tuple[range, 
     return (array, None) if settings.slice is None else take_slice(array, settings.slice)
 
 
-def _print_statistics(text: str, listed: Sequence[Member] | None, settings: Settings) -> None:
+def _print_statistics(
+    text: str, listed: Sequence[Member] | None, settings: Settings, stdin: Content | None = None
+) -> None:
     """A line of each tensor, behind the names of members; one document with --json."""
     from gscli import files
     from gscli.cli.call import write_results
@@ -157,7 +165,7 @@ def _print_statistics(text: str, listed: Sequence[Member] | None, settings: Sett
     width = max((len(sanitize(name)) for name in words), default=0)
     documents = list[dict[str, object]]()
     for name, word in words.items():
-        array = files.load(word, name="tensor", **settings.reading).array
+        array = files.load(word, name="tensor", stdin=stdin, **settings.reading).array
         summary = compute_statistics(*_take_chosen(array, settings))
         line = f"{sanitize(name):<{width}}  " * (listed is not None) + summary.text()
         write_results([array], settings, text="" if settings.json is not None else f"{line}\n")
