@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import shlex
 from argparse import SUPPRESS, ArgumentParser, BooleanOptionalAction
+from collections.abc import Mapping
 from contextlib import suppress
+from functools import cache
 
 import numpy as np
 
@@ -112,12 +114,13 @@ def leave_axis_out(operator: Operator) -> dict[str, object]:
     return {axis.name: None} if axis is not None and axis.default is None else {}
 
 
-def parse_example_line(operator: Operator, line: str) -> tuple[list[str], dict[str, str]]:
+@cache  # a probe for each variant asks again
+def parse_example_line(operator: Operator, line: str) -> tuple[tuple[str, ...], Mapping[str, str]]:
     """Inputs and attribute texts of an example line as a shell would split it.
 
     >>> from gscli.frameworks import find_operator
     >>> parse_example_line(find_operator("gather"), "'[1,2]' '[0]' --axis 0")
-    (['[1,2]', '[0]'], {'axis': '0'})
+    (('[1,2]', '[0]'), {'axis': '0'})
     """
     parser = ArgumentParser()
     parser.add_argument("words", nargs="*")
@@ -126,6 +129,6 @@ def parse_example_line(operator: Operator, line: str) -> tuple[list[str], dict[s
         action = BooleanOptionalAction if is_switch else "store"
         parser.add_argument(flag, dest=item.name, action=action, default=SUPPRESS)
     values = vars(parser.parse_intermixed_args(shlex.split(line)))
-    words = values.pop("words")
+    words = tuple(values.pop("words"))
     return words, {name: str(value).lower() if isinstance(value, bool) else value
                    for name, value in values.items()}  # fmt: skip
