@@ -276,13 +276,10 @@ def parse_choice(name: str, text: str, choices: Sequence[str]) -> str:
     """
     if text in choices:
         return text
-    raise UsageError(
-        f"--{name} does not take {text!r}"[:200],
-        valid=" ".join(choices),
-        hint=suggest_names(text.lower(), choices, count=1, similarity=0.5)
-        if len(choices) > 1
-        else f"--{name} alone",
-    )
+    near = suggest_names(text.lower(), choices, count=1, similarity=0.5)
+    hint = near if len(choices) > 1 else f"--{name} alone"
+    problem, legal = f"--{name} does not take {text!r}"[:200], " ".join(choices)
+    raise UsageError(problem, valid=legal, hint=hint)
 
 
 def suggest_commands(name: str, known: Sequence[str], otherwise: str) -> str:

@@ -223,10 +223,8 @@ class ScatterLowering:
             return
         if np.can_cast(parse_dtype(dtype), parse_dtype(self.accumulator_dtype), "safe"):
             return
-        raise CannotTranslate(
-            f"every step runs in the type of {self.layout.dtype} and {dtype}, "
-            f"and its result is cut to {self.layout.dtype}"
-        )
+        types = f"{layout.dtype} and {dtype}, and its result is cut to {layout.dtype}"
+        raise CannotTranslate(f"every step runs in the type of {types}")
 
     def _neutralize_nan(self, updates: Value) -> Value:
         """NaN that must not win becomes what changes nothing, where the target lets NaN win."""

@@ -110,12 +110,9 @@ class Code(Record):
 
     def to_dict(self) -> dict[str, object]:
         """The JSON form."""
-        document: dict[str, object] = {
-            "schema": SCHEMA,
-            "operator": self.operator.full_name,
-            "code": [answer.to_dict() for answer in self.answers],
-        }
-        return document | ({"refused": self.refusal} if self.refusal else {})
+        document: dict[str, object] = {"schema": SCHEMA, "operator": self.operator.full_name}
+        document["code"] = [answer.to_dict() for answer in self.answers]
+        return {**document, "refused": self.refusal} if self.refusal else document
 
 
 def _format_block(answer: Snippet, width: int) -> Iterator[str]:

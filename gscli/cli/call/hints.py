@@ -176,11 +176,8 @@ def _flags(operator: Operator, inputs: CallInputs, comparison: Comparison) -> li
     usual = {"axis": CONCEPTS[comparison.concept].axis, "batch_dims": 0, "reduction": "none"}
     attrs = {item.name: item.default for item in operator.attributes} | {**inputs.attrs}
     arguments = find_concept_arguments(operator, comparison, attrs, inputs.arrays)
-    return [
-        f"--{name.replace('_', '-')}={value}"
-        for name, value in arguments.items()
-        if value != usual[name]
-    ]
+    unusual = {name: value for name, value in arguments.items() if value != usual[name]}
+    return [f"--{name.replace('_', '-')}={value}" for name, value in unusual.items()]
 
 
 # --- element types: how to convert -------------------------------------------------------------

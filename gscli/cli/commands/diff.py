@@ -85,11 +85,8 @@ def _pair_members(
     first: str, second: str, listed: Sequence[Sequence[Member] | None]
 ) -> list[tuple[str, str | None, str | None]]:
     """What is held against what: name, and the words that load each side (None: not there)."""
-    actual, expected = listed
-    if actual is None or expected is None:
-        return [("", first, second)]
-    names = [[member.name for member in side] for side in (actual, expected)]
-    if ([""] in names) or len(actual) == len(expected) == 1:
+    names = [[member.name for member in side or ()] for side in listed]
+    if None in listed or [""] in names or [*map(len, names)] == [1, 1]:
         return [("", first, second)]
     return [
         (name, f"{first}::{name}" if name in names[0] else None,

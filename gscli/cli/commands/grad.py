@@ -170,13 +170,11 @@ def _make_document(
     kept: dict[str, object] = {key: run[key] for key in named if key in run}
     cells, count = find_shared_cells(gradients, LISTED)
     document = {
-        **kept,
-        "cotangent": dump_json(gradients.cotangent),
+        **kept, "cotangent": dump_json(gradients.cotangent),
         "convention": gradients.convention.name,
         "gradients": {name: dump_json(array) for name, array in chosen.items()},
-        "ties": [cell.to_dict() for cell in cells],
-        "tie_count": count,
-    }
+        "ties": [cell.to_dict() for cell in cells], "tie_count": count,
+    }  # fmt: skip
     return document if verdict is None else {**document, "expectation": verdict.to_dict()}
 
 

@@ -91,9 +91,8 @@ def _list_several(
     members = files.list_members(text, max_bytes=limit, stdin=stdin)
     if members is None or len(members) != 1 or stdin is not None:
         return members
-    if not (_list_commits(text) or _is_model(text) or _is_headed(text, members)):
-        return None
-    return members
+    holds_more = _list_commits(text) or _is_model(text) or _is_headed(text, members)
+    return members if holds_more else None
 
 
 def _list_commits(path: str) -> list[Commit]:
