@@ -159,11 +159,9 @@ class TensorRenderer:
         if not self._row_names:
             return []
         name = self._row_names[row].lstrip()
-        return [
-            (" " * (self._margin - _BAR - len(name)), self.look.dim),
-            (name, self._head_style("row", plane, row)),
-            (f" {self.signs.bar} ", self.look.with_role(self.look.dim, "edge")),
-        ]
+        before = " " * (self._margin - _BAR - len(name))
+        edge = (f" {self.signs.bar} ", self.look.with_role(self.look.dim, "edge"))
+        return [(before, self.look.dim), (name, self._head_style("row", plane, row)), edge]
 
     def _sheet(self, number: int) -> Block:
         """One plane, in a wide figure as an oblique sheet."""

@@ -105,5 +105,9 @@ def format_plane(lead: Box) -> str:
     >>> format_plane(((5, 6), (0, 9)))
     '[5,0:9,:,:]'
     """
-    ends = [str(start) if stop == start + 1 else f"{start}:{stop}" for start, stop in lead]
-    return f"[{','.join([*ends, ':', ':'])}]"
+    return f"[{','.join([*(format_span(*ends) for ends in lead), ':', ':'])}]"
+
+
+def format_span(start: int, stop: int) -> str:
+    """A coordinate, or those from one to before another, as a subscript has them."""
+    return str(start) if stop == start + 1 else f"{start}:{stop}"

@@ -85,12 +85,7 @@ class VisibleTensor:
     """
 
     def __init__(
-        self,
-        subject: TensorView,
-        limits: Limits,
-        allowed: tuple[range, ...] | None = None,
-        *,
-        lens: bool = False,
+        self, subject: TensorView, limits: Limits, allowed: tuple[range, ...] | None, *, lens: bool
     ) -> None:
         shape = subject.array.shape
         self.subject, self.is_region = subject, lens
@@ -250,14 +245,9 @@ def _with_rows(box: Box) -> Box:
 
 
 def make_visible_tensors(
-    subject: TensorView,
-    options: ViewOptions,
-    limits: Limits,
-    region_limits: Limits | None = None,
-    reach: int | None = None,
+    subject: TensorView, options: ViewOptions, limits: Limits, close: Limits | None, reach: int = 0
 ) -> list[VisibleTensor]:
-    """The sheet of a tensor; of a large one that is touched in places a lens on each,
-    `region_limits` up.
+    """The sheet of a tensor; of a large one that is touched in places a lens on each, `close` up.
 
     `reach`: rows and columns up to which neighbours share a lens.
     """
@@ -266,14 +256,14 @@ def make_visible_tensors(
         from gscli.views.choices import parse_slice
 
         allowed = parse_slice(options.slice, shape)
-    whole = VisibleTensor(subject, limits, allowed)
+    whole = VisibleTensor(subject, limits, allowed, lens=False)
     is_small = whole.selection.is_complete or subject.array.size <= MAX_WHOLE_CELLS
-    if region_limits is None or is_small:
+    if close is None or is_small:
         return [whole]
     from gscli.views.lenses import REACH, split_into_regions
 
     regions = split_into_regions(shape, whole.boxes, options.edge, reach=reach or REACH)
-    return [VisibleTensor(subject, region_limits, lens, lens=True) for lens in regions] or [whole]
+    return [VisibleTensor(subject, close, lens, lens=True) for lens in regions] or [whole]
 
 
 def is_part_requested(options: ViewOptions) -> bool:

@@ -116,19 +116,19 @@ def test_frames_are_made_when_asked_for() -> None:
 
 
 def test_one_step_by_number(capsys: pytest.CaptureFixture[str]) -> None:
-    show_steps(duplicates(), PLAIN, 3)
+    show_steps(duplicates(), PLAIN, 3, None)
     assert steps_of(capsys.readouterr().out) == [3]
 
 
 @pytest.mark.parametrize("number", [8, -1])
 def test_a_step_that_is_not_there_is_refused(number: int) -> None:
     with pytest.raises(UsageError) as refused:
-        show_steps(duplicates(), PLAIN, number)
+        show_steps(duplicates(), PLAIN, number, None)
     assert refused.value.valid == "0 … 7"
 
 
 def test_step_0_shows_what_there_was_before(capsys: pytest.CaptureFixture[str]) -> None:
-    show_steps(duplicates(), PLAIN, 0)
+    show_steps(duplicates(), PLAIN, 0, None)
     text = capsys.readouterr().out
     assert steps_of(text) == [0]
     assert "added to that cell" in " ".join(text.split())
@@ -150,12 +150,12 @@ def test_a_frame_fits_a_screen_of_24_lines() -> None:
 def test_without_a_terminal_all_frames_follow_each_other(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    show_steps(duplicates(), PLAIN)
+    show_steps(duplicates(), PLAIN, None, None)
     assert steps_of(capsys.readouterr().out) == [1, 2, 3, 4, 5, 6, 7]
 
 
 def test_many_frames_stop_at_the_limit(capsys: pytest.CaptureFixture[str]) -> None:
-    show_steps(duplicates(), ViewOptions(color="none", limit=2))
+    show_steps(duplicates(), ViewOptions(color="none", limit=2), None, None)
     text = capsys.readouterr().out
     assert steps_of(text) == [1, 2]
     assert "5 more steps: --limit N, --step N" in text
@@ -224,12 +224,12 @@ def test_a_terminal_gets_the_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", Screen())
     monkeypatch.setattr(sys, "stdout", out)
     monkeypatch.setattr("typer.getchar", lambda: next(pressed))
-    show_steps(duplicates(), PLAIN)
+    show_steps(duplicates(), PLAIN, None, None)
     assert steps_of(out.getvalue()) == [1, 2]
 
 
 def test_without_entries_there_is_step_0_alone(capsys: pytest.CaptureFixture[str]) -> None:
-    show_steps(SCENES["nothing"](), PLAIN)
+    show_steps(SCENES["nothing"](), PLAIN, None, None)
     assert "step 0 of 0" in capsys.readouterr().out
 
 

@@ -178,7 +178,7 @@ class ComparisonView(Drawing):
             elif group.first.output is not None or not ruler:
                 lines += self._render_differences(group, width)
             if ruler and behaviour:
-                lines += self._render_ways(ruler, behaviour, width)
+                lines += self._draw_ways(ruler, behaviour, width)
             elif columns:
                 lines += [[*INDENT, *line] for line in self._reasons(group, width - 2)]
         return lines
@@ -207,9 +207,7 @@ class ComparisonView(Drawing):
         texts = [f"{place}: {mine} {self.signs.differs} {other}" for place, mine, other in listed]
         return [line for text in (*texts, *rest) for line in self.wrap(text, width, head=INDENT)]
 
-    def _render_ways(
-        self, ruler: NumberLineRenderer, behaviour: Behaviour, width: int
-    ) -> list[Line]:
+    def _draw_ways(self, ruler: NumberLineRenderer, behaviour: Behaviour, width: int) -> list[Line]:
         """The ways of numbers with their words behind them, or below where those do not fit."""
         lines: list[Line] = []
         for way in ruler.render_ways(behaviour):

@@ -146,10 +146,7 @@ def select_steps(frames: Frames, options: ViewOptions) -> range:
 
 
 def show_steps(
-    trace: Trace,
-    options: ViewOptions,
-    step: int | None = None,
-    expectation: OutputDiagnosis | None = None,
+    trace: Trace, options: ViewOptions, step: int | None, expectation: OutputDiagnosis | None
 ) -> None:
     """Frame number `step`; else by keys on a terminal, and one after the other elsewhere."""
     frames = Frames(trace, options, expectation)

@@ -59,9 +59,8 @@ def describe_hidden_entries(
         where = ", ".join(f"{name} {count:,}" for name, count in unseen)
         notes.append(f"entries not seen: {where}: --rows N, --full, gscli explain")
     if marked < total:
-        notes.append(
-            f"{total:,} entries, {marked} drawn, {listed} listed: --limit N, gscli explain"
-        )
+        counts = f"{total:,} entries, {marked} drawn, {listed} listed"
+        notes.append(f"{counts}: --limit N, gscli explain")
     elif listed < total:
         more = format_count(total - listed, "more entry", "more entries")
         notes.append(f"{more} not listed: --limit {total}, gscli explain")
@@ -99,14 +98,11 @@ def draw_plane_maps(
 ) -> tuple[list[Block], list[Line]]:
     """An outline for each plane, of planes that are touched alike one; and what none shows."""
     planes = group_by_plane(marks)
-    drawn = [
-        _PlaneMap(shape[-MATRIX:], name, own, width, look) for name, own in planes[:MOST_PLANES]
-    ]
+    shown, points = planes[:MOST_PLANES], sum(mark.number >= MAX_LETTERS for mark in marks)
+    drawn = [_PlaneMap(shape[-MATRIX:], name, own, width, look) for name, own in shown]
     counts = {
         "letters lie too close to be drawn": sum(outline.crowded for outline in drawn),
-        f"entries are drawn as {look.signs.point}": sum(
-            mark.number >= MAX_LETTERS for mark in marks
-        ),
+        f"entries are drawn as {look.signs.point}": points,
         "more touched planes": len(planes) - len(drawn),
     }
     notes: list[Line] = [
@@ -130,13 +126,11 @@ class _PlaneMap:
         self._wide = min(room, max(NARROWEST, round(self._high * _ASPECT * columns / rows)))
         self._canvas: Canvas = [[(" ", PLAIN)] * self._wide for _ in range(self._high)]
         self.crowded = 0
-        for mark in marks:
-            if mark.number < MAX_LETTERS:
-                top, left = self._draw_extent(mark)
-                self.crowded += not self._draw_letter(mark.label, top, left, self._style(mark))
-        for mark in marks:
-            if mark.number >= MAX_LETTERS:
-                self._draw_extent(mark, look.signs.point)
+        for mark in marks:  # points last
+            has_letter = mark.number < MAX_LETTERS
+            top, left = self._draw_extent(mark, "" if has_letter else look.signs.point)
+            if has_letter and not self._draw_letter(mark.label, top, left, self._style(mark)):
+                self.crowded += 1
 
     def lines(self) -> Iterator[Line]:
         """The plane's name, the ends of its columns, and the frame with the ends of its rows."""

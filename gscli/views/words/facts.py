@@ -19,6 +19,7 @@ from gscli.layout.axes import Box, Shape, box_size
 from gscli.plan.outcomes import describe_skips
 from gscli.traces import Entry, Trace
 from gscli.traces.entries import Change
+from gscli.views.lenses import format_span
 from gscli.views.subject import running_value, take_box
 from gscli.views.summary import describe_slice
 from gscli.views.texts import NumberFormat
@@ -241,12 +242,8 @@ def format_cell(name: str, box: Box, shape: Shape) -> str:
     """
     if not box:
         return name
-    parts = [
-        ":" if (start, stop) == (0, size) and size != 1
-        else str(start) if stop == start + 1
-        else f"{start}:{stop}"
-        for (start, stop), size in zip(box, shape, strict=True)
-    ]  # fmt: skip
+    pairs = zip(box, shape, strict=True)
+    parts = [":" if span == (0, size) and size != 1 else format_span(*span) for span, size in pairs]
     return f"{parenthesize(name)}[{','.join(parts)}]"
 
 
