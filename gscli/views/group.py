@@ -47,13 +47,9 @@ class RenderedGroup(Record):
 
 
 def render_tensors(
-    tensor_views: Sequence[TensorView],
-    options: ViewOptions,
-    width: int,
-    extra_samples: Sequence[Array] = (),
-    *,
-    fill: bool = False,
-) -> RenderedGroup:
+    tensor_views: Sequence[TensorView], options: ViewOptions, width: int,
+    extra_samples: Sequence[Array] = (), *, fill: bool = False,
+) -> RenderedGroup:  # fmt: skip
     """Draw `tensor_views`; `extra_samples` are further values that the format must suit."""
     members = [(view, _visible_parts(view, options, width, fill=fill)) for view in tensor_views]
     drawn = [sheet for view, sheets in members if view.role != "indices" for sheet in sheets]

@@ -246,13 +246,9 @@ class EntryTable:
     """Rows for `entries`; `lit` are in colour, all by default (a step lights one)."""
 
     def __init__(
-        self,
-        trace: Trace,
-        entries: Sequence[Entry],
-        numbers: NumberFormat,
-        look: StyleSheet,
-        lit: Sequence[Entry] | None = None,
-    ) -> None:
+        self, trace: Trace, entries: Sequence[Entry], numbers: NumberFormat, look: StyleSheet,
+        lit: Sequence[Entry] | None,
+    ) -> None:  # fmt: skip
         self.trace, self.entries = trace, entries
         self.numbers, self.look, self.signs = numbers, look, look.signs
         self.lit = {entry.number for entry in (entries if lit is None else lit)}

@@ -65,7 +65,8 @@ class NumberFormat(Record):
     def _format(self, array: Array) -> list[str]:
         array = decode_bytes(array)
         if array.dtype.kind in "UTO":
-            return [self._quote(str(value)) for value in array.reshape(-1).tolist()]
+            texts = (self.signs.sanitize(str(value), 80) for value in array.reshape(-1).tolist())
+            return [f'"{self.signs.truncate(text, _STRING_CELLS)}"' for text in texts]
         if array.dtype.kind == "b":
             return ["T" if value else "F" for value in array.reshape(-1).tolist()]
         if array.dtype.kind == "c":
@@ -95,10 +96,6 @@ class NumberFormat(Record):
         values = array.astype(np.float64).reshape(-1).tolist()
         pattern = f"%.{self.digits}{'e' if self.scientific else 'f'}\n"
         return (pattern * len(values) % tuple(values)).split("\n")[:-1]
-
-    def _quote(self, text: str) -> str:
-        shown = self.signs.sanitize(text, 80)
-        return f'"{self.signs.truncate(shown, _STRING_CELLS)}"'
 
 
 def strip_zeros(text: str) -> str:

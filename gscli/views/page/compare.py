@@ -16,7 +16,7 @@ from gscli.views.number_line import make_number_line
 from gscli.views.page.cells import entry_chip
 from gscli.views.page.section import RunSection
 from gscli.views.page.sheets import TraceView
-from gscli.views.page.strips import render_strip
+from gscli.views.page.strips import BehaviourStrip
 from gscli.views.words.below import LISTED
 from gscli.views.words.comparison import (
     LISTED_ENTRIES,
@@ -91,7 +91,7 @@ class ComparisonSection:
         for number, group in enumerate(self._answers.groups):
             rows += self._row(group)
             if line:
-                strip = render_strip(line, line.behaviours[number])
+                strip = BehaviourStrip(line, line.behaviours[number]).render()
                 rows += f'<tr class="strip"><td colspan="{len(names) + 2}">{strip}</td></tr>'
         return (
             f'<table class="answers{"" if columns else " listed"}"><caption>{caption}</caption>'

@@ -30,20 +30,15 @@ TOP, FOOT = 44, 94
 MIDDLE = TOP + HIGH // 2
 
 
-def render_strip(line: NumberLine, behaviour: Behaviour) -> str:
-    """The name of a behaviour and its strip."""
-    name = escape(behaviour.name or behaviour.group.first.label)
-    return f"<b>{name}</b>{_BehaviourStrip(line, behaviour).render()}"
-
-
-class _BehaviourStrip(Record):
+class BehaviourStrip(Record):
     """One strip; positions are in pixels of its own view box."""
 
     line: NumberLine
     behaviour: Behaviour
 
     def render(self) -> str:
-        """The `<svg>`."""
+        """The name of the behaviour and the `<svg>`."""
+        name = escape(self.behaviour.name or self.behaviour.group.first.label)
         earlier: Counter[int] = Counter()  # entries that name one number stand side by side
         ways, chips = [*map(self._place, self.line.places), *self._render_walls()], list[str]()
         for index in self.behaviour.indices:
@@ -54,8 +49,8 @@ class _BehaviourStrip(Record):
         crowd = max(earlier.values(), default=0) * BESIDE - SLOT  # letters beyond the last place
         width = MARGIN + len(self.line.places) * SLOT + max(0, crowd)
         return (
-            f'<svg viewBox="{-MARGIN} 0 {width} {FOOT}" width="{width}" height="{FOOT}" '
-            f'aria-hidden="true">{"".join(ways + chips)}</svg>'
+            f'<b>{name}</b><svg viewBox="{-MARGIN} 0 {width} {FOOT}" width="{width}"'
+            f' height="{FOOT}" aria-hidden="true">{"".join(ways + chips)}</svg>'
         )
 
     def _x(self, place: int) -> int:

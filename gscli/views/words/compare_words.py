@@ -40,9 +40,8 @@ def _iter_sentences(answers: ComparisonTexts) -> Iterator[str]:
         if group.first is answers.reference and output is not None and not answers.columns:
             lines = describe_tensor("output", output, numbers, SHORT_TENSOR)
             yield from (f"  {line}" for line in lines)
-        for entries, remark in (
-            [] if trace is None or answers.is_per_entry else answers.reasons(group)
-        ):
+        reasons = [] if trace is None or answers.is_per_entry else answers.reasons(group)
+        for entries, remark in reasons:
             names = format_entries(entries)
             whose = f"{'entry' if len(entries) == 1 else 'entries'} {names}: " * bool(entries)
             yield f"  {whose}{remark.replace(' … ', ' to ')}."
@@ -63,9 +62,8 @@ def _describe_answer(answers: ComparisonTexts, group: ResultGroup) -> str:
         return "the output below"
     if not answers.columns:
         listed, rest = answers.list_differences(group)
-        return "; ".join(
-            [*(f"{place} is {mine}, not {other}" for place, mine, other in listed), *rest]
-        )
+        texts = (f"{place} is {mine}, not {other}" for place, mine, other in listed)
+        return "; ".join([*texts, *rest])
     sentences: list[str] = []
     for number, cell in enumerate(answers.make_cells(group)):
         entry = f"entry {entry_label(number)} reads"

@@ -114,13 +114,10 @@ def make_flow(gradients: Gradients) -> FlowTrace:
     loop = convention.name == LOOP.name
     own = "the specification's loop" if loop else load_framework(convention.name).title
     equations = Formula(run).list_gradients(convention)
-    words = TraceWords(
-        describe_purpose(gradients),
-        tuple(line for name, line in equations.items() if name in gradients.arrays),
-        f"Rule: {operator.framework.title} {operator.name}, walked back by the rules of {own}.",
-        partial(_make_remarks, gradients),
-    )
-    return FlowTrace(gradients, words)
+    shown = tuple(line for name, line in equations.items() if name in gradients.arrays)
+    rule = f"Rule: {operator.framework.title} {operator.name}, walked back by the rules of {own}."
+    make_notes = partial(_make_remarks, gradients)
+    return FlowTrace(gradients, TraceWords(describe_purpose(gradients), shown, rule, make_notes))
 
 
 def _make_remarks(

@@ -112,9 +112,8 @@ def format_entry(
     keys = [*(f"{name} {facts.amount}" for name in names), *names[: 2 * (facts.amount != "many")]]
     parts = next(rows[key] for key in [*keys, ""] if key in rows)
     notes = [vocabulary.notes[note] for note in vocabulary.notes if note in texts]
-    return [template.format(**texts) for template in parts], [
-        template.format(**texts) for template in notes
-    ]
+    said, added = ([template.format(**texts) for template in each] for each in (parts, notes))
+    return said, added
 
 
 def describe_entry(teller: Describer, entry: Entry) -> str:
