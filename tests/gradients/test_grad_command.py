@@ -201,6 +201,15 @@ def test_a_scaled_update_is_given_so_many_times_the_cotangent() -> None:
     assert "goes to every update that was added there, times 3.0, and to input." in text
 
 
+@pytest.mark.parametrize("values", ["5.0", "[5.0]"])
+def test_a_gradient_of_stretched_values_is_drawn_beside_that_of_data(values: str) -> None:
+    words = ("grad", "numpy", "setitem", "[1.0,2,3]", "[0,1]", values, "--of", "values")
+    for more in ((), ("--step", "1")):
+        done = forked(*words, *more)
+        assert done.returncode == 0
+        assert b"gradient of a  float64 [3]" in done.stdout
+
+
 def test_one_gradient_of_several_must_be_named() -> None:
     words = ("grad", "scatter-nd", "[1,2]", "[[0]]", "[5.0]")
     for flag in ("-o", "--expect"):

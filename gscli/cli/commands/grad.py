@@ -92,7 +92,9 @@ def run_grad(
         name, (loaded, tolerance) = _choose_name(chosen, expected_name, "--expect"), expected
         verdict = GradientDiagnosis(gradients, name, loaded.array, tolerance)
     drawn = copy(gradients)
-    if of in trace.layout.value_names:
+    data, updates = trace.layout.value_names
+    # Cells of an input that is stretched are none of the entries', so that data's are drawn.
+    if of and (of == data or (of == updates and chosen[of].shape == trace.layout.result_shape)):
         drawn.arrays = chosen
     flow = make_flow(drawn)
     steps = settings.is_picture_drawn and settings.step is not None
