@@ -56,11 +56,9 @@ def format_article_table(number: int) -> str:
 
 def _format_behaviour(name: str, column: str) -> str:
     """One answer, or one per mode, device or release when they differ."""
-    variants = group_pairs(
-        (str(getattr(rule, column)), variant)
-        for rule in compute_rules([find_operator(name)])
-        for variant in _short_variant_names(rule)
-    )
+    rules = compute_rules([find_operator(name)])
+    answers = ((str(getattr(rule, column)), _short_variant_names(rule)) for rule in rules)
+    variants = group_pairs((answer, variant) for answer, names in answers for variant in names)
     if len(variants) == 1:
         return next(iter(variants))
     return "; ".join(

@@ -104,12 +104,10 @@ def iter_rule_sets(trace: Trace, cells: Indices | None = None) -> Iterator[Candi
 
 def _is_expressible(comparison: Comparison, trace: Trace) -> bool:
     fixed = comparison.fixed_attributes.items()
-    return (
-        all(trace.attributes.get(name) == value for name, value in fixed)
-        and all(name in trace.inputs for name in comparison.inputs if name)
-        and comparison.vector_layout == "last"
-        and not comparison.has_zero_data
-    )
+    is_rule_set = all(trace.attributes.get(name) == value for name, value in fixed)
+    has_inputs = all(name in trace.inputs for name in comparison.inputs if name)
+    is_plain = comparison.vector_layout == "last" and not comparison.has_zero_data
+    return is_rule_set and has_inputs and is_plain
 
 
 # --- other rules for the same addresses ---------------------------------------------------------

@@ -50,11 +50,7 @@ def replay_trace(document: Mapping[str, Any]) -> Trace:
     inputs, attrs = read_call(document, lambda described, name: load_input(name, described))
     # A default is left out: old versions refuse later attributes, whatever they say.
     defaults = {item.name: to_json(item.default) for item in operator.attributes}
-    attrs = {
-        name: value
-        for name, value in attrs.items()
-        if name == "opset" or to_json(value) != defaults.get(name, ...)
-    }
+    attrs = {k: v for k, v in attrs.items() if k == "opset" or to_json(v) != defaults.get(k, ...)}
     run = trace(operator.full_name, inputs, attrs)
     if document["output"].get("data") != dump_json(run.output)["data"]:
         problem = "the output is not what the call gives"

@@ -78,11 +78,8 @@ class Probe(Record):
 def build_probe(operator: Operator, variant: Arguments, version: int | None = None) -> Probe | None:
     """The operator's declared example under a variant, None where that is refused."""
     words, texts = parse_example_line(operator, operator.example)
-    attrs: Arguments = {
-        item.name: item.parse(texts[item.name])
-        for item in operator.attributes
-        if item.name in texts
-    }
+    written = (item for item in operator.attributes if item.name in texts)
+    attrs: Arguments = {item.name: item.parse(texts[item.name]) for item in written}
     attrs = {**attrs, **variant} | ({} if version is None else {"opset": version})
     named, attrs = extract_subscript(operator, assign_inputs(operator, words, {}), attrs)
     loaded = {

@@ -113,11 +113,9 @@ def _iter_variants(operator: Operator) -> Iterator[tuple[str, dict[str, object]]
     chosen = parse_example_line(operator, operator.example)[1]
     for item in varied:
         others = [f"{o.name}={chosen[o.name]} " for o in varied if o.is_required and o != item]
-        known: list[object] = (
-            [False, True]
-            if item.kind == "bool"
-            else [choice for choice in item.choices if choice not in CHOICE_ALIASES]
-        )
+        known: list[object] = [name for name in item.choices if name not in CHOICE_ALIASES]
+        if item.kind == "bool":
+            known = [False, True]
         for other in known:
             if other not in (item.default, None):
                 yield f"{''.join(others)}{item.name}={_format_value(other)}", {item.name: other}

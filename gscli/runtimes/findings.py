@@ -71,11 +71,8 @@ class FuzzFinding:
 
     def is_saturated(self, other: FuzzCase) -> bool:
         """Whether another call would only show again what costs a process each time."""
-        return (
-            self.mismatch.kind in COSTLY
-            and self.count >= MAX_COSTLY_REPEATS
-            and self.covers(other, self.mismatch)
-        )
+        is_enough = self.mismatch.kind in COSTLY and self.count >= MAX_COSTLY_REPEATS
+        return is_enough and self.covers(other, self.mismatch)
 
 
 COUNT_WORDS = {
@@ -115,11 +112,8 @@ class FuzzReport:
 
     def failures(self, *, strict: bool) -> list[FuzzFinding]:
         """Differences that count against the runtime and are not known."""
-        return [
-            finding
-            for finding in self.differences
-            if not finding.is_known and (strict or not finding.is_warning)
-        ]
+        unknown = (finding for finding in self.differences if not finding.is_known)
+        return [finding for finding in unknown if strict or not finding.is_warning]
 
 
 class Cause(Record):

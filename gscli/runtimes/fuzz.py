@@ -154,11 +154,8 @@ class _FuzzRun:
             if known.covers(trial, mismatch):
                 known.count += 1
                 return True
-        alike = [
-            finding
-            for finding in self.report.differences
-            if finding.case.operator is trial.operator and finding.mismatch.kind == mismatch.kind
-        ]
+        own = (known for known in self.report.differences if known.case.operator is trial.operator)
+        alike = [known for known in own if known.mismatch.kind == mismatch.kind]
         if len(alike) < MAX_KINDS:
             return False
         alike[-1].count += 1

@@ -119,11 +119,8 @@ def case_to_record(trial: FuzzCase, number: int) -> dict[str, Any]:
 
 def format_json_lines(packs: Iterable[Sequence[FuzzCase]]) -> str:
     """Cases as JSON Lines."""
-    return "".join(
-        json.dumps(case_to_record(trial, number)) + "\n"
-        for cases in packs
-        for number, trial in enumerate(cases)
-    )
+    numbered = (pair for cases in packs for pair in enumerate(cases))
+    return "".join(json.dumps(case_to_record(case, at)) + "\n" for at, case in numbered)
 
 
 def check_node_test_target(folder: str, names: Iterable[str]) -> None:

@@ -73,17 +73,12 @@ def _iter_examples(operators: Sequence[Operator], rules: dict[str, object]) -> I
         if probe is None:
             continue
         for bits in ("64", "32"):
-            inputs = {
-                name: array.astype(parse_dtype(array.dtype.name.replace("64", bits)))
-                if array.dtype.kind in "if"
-                else array
-                for name, array in probe.inputs.items()
-            }
-            needed = {
-                name: value
-                for name, value in probe.attrs.items()
-                if name in rules or known[name].is_required
-            }
+            inputs = dict(probe.inputs)
+            for name, array in probe.inputs.items():
+                if array.dtype.kind in "if":
+                    inputs[name] = array.astype(parse_dtype(array.dtype.name.replace("64", bits)))
+            attrs = probe.attrs.items()
+            needed = {k: v for k, v in attrs if k in rules or known[k].is_required}
             trials = [FuzzCase(operator, inputs, attrs) for attrs in (needed, probe.attrs)]
             legal = (trial for trial in trials if isinstance(trial.expected_result, ExpectedResult))
             yield from islice(legal, 1)

@@ -130,12 +130,8 @@ def _iter_smaller(trial: FuzzCase) -> Iterator[FuzzCase]:
 
 def _call_values(trial: FuzzCase) -> dict[str, Array]:
     """The inputs, and the attributes that are whole numbers or sizes, as arrays like these."""
-    attrs = {
-        name: np.array(value)
-        for name, value in trial.attrs.items()
-        if type(value) is int or name in SHAPES
-    }
-    return {**trial.inputs, **attrs}
+    sizes = {k: v for k, v in trial.attrs.items() if type(v) is int or k in SHAPES}
+    return {**trial.inputs, **{name: np.array(value) for name, value in sizes.items()}}
 
 
 def _with_values(trial: FuzzCase, values: Arrays) -> FuzzCase:

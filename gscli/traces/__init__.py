@@ -257,11 +257,8 @@ class Trace:
 
         attributes = dict(self.attributes)
         opset = attributes.pop("opset", None)
-        document: dict[str, object] = {
-            "schema": SCHEMA,
-            "op": self.operator.name,
-            "framework": self.operator.framework.name,
-        }
+        document: dict[str, object] = {"schema": SCHEMA, "op": self.operator.name}
+        document["framework"] = self.operator.framework.name
         if opset is not None:
             document["opset"] = opset
         document["attrs"] = {key: to_json(value) for key, value in attributes.items()}
