@@ -414,6 +414,8 @@ def profile_indices(numbers: Array, axis: Axis, policy: Policy) -> IndexProfile:
     (True, True)
     >>> profile_indices(np.array([True]), Axis(1, column=0), Policy()).out_of_range
     True
+    >>> any(profile_indices(np.zeros(0, np.int64), Axis(1, column=0), Policy()))
+    False
     """
     if not numbers.size:
         return IndexProfile()

@@ -22,7 +22,7 @@ from gscli.base import (
     UsageError,
 )
 from gscli.files import content as contents
-from gscli.files import load, members, save
+from gscli.files import list_members, load, members, read_standard_input, save
 from gscli.files.content import blocking_reader, open_content, read_pipe
 from gscli.files.formats.npy import npy_header
 
@@ -41,6 +41,18 @@ def test_standard_input_is_told_by_its_first_bytes(form: str) -> None:
     assert loaded.array.dtype == np.float32
     assert loaded.origin == "standard input"
     assert not loaded.array.flags.writeable
+
+
+def test_what_a_stream_holds_is_listed_and_still_read() -> None:
+    stream = io.BytesIO()
+    np.savez(stream, emb=np.arange(3), bias=np.arange(2))
+    content = read_standard_input(io.BytesIO(stream.getvalue()), 1 << 20)
+    listed = list_members("-", stdin=content)
+    assert listed is not None
+    assert [member.name for member in listed] == ["emb", "bias"]
+    assert load("-::bias", stdin=content).array.tolist() == [0, 1]
+    alone = read_standard_input(io.BytesIO(b"a\n1\n"), 1 << 20)
+    assert list_members("-", stdin=alone) is None
 
 
 @pytest.mark.parametrize("text", [b"5", b"[1]", b" [1,\n2] ", b""])

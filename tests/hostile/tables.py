@@ -52,7 +52,9 @@ def cases() -> Iterator[Case]:
     yield _case("escape", b"1,\x1b[31m\n", says="cannot stand")
     yield _case("half_as_int", b"2.5\n", says="whole", dtype="int64")
     yield _case("text_as_float", b"abc\n", says="not a number", dtype="float32")
-    yield _case("many_cells", lambda: b"1," * 6_000_000 + b"1\n", LimitRefused, "the table is larger")
+    yield _case(
+        "many_cells", lambda: b"1," * 6_000_000 + b"1\n", LimitRefused, "the table is larger"
+    )
     yield _case("many_lines.txt", lambda: b"1\n" * 6_000_000, LimitRefused, "the table is larger")
     yield _case("long", lambda: b"1\n".rjust((64 << 20) + 1), LimitRefused, "limit")
     text = b"a" * 100_000 + b"\n" + b"b\n" * 20_000
