@@ -317,7 +317,8 @@ def check_chunked_size(size: int, name: str, limit: int = MAX_CHUNKED_BYTES) -> 
     problem = f"{name} lies in chunks and is too large to be held"
     where, legal = f"{name}: {size:,} bytes", f"at most {limit:,} bytes"
     hint = "gscli.run(…, out='out.zarr') and gscli OPERATOR in.zarr … -o out.zarr stream"
-    check_rule(size <= limit, problem, where, kind=LimitRefused, valid=legal, hint=hint)
+    fits = not size > limit  # of chunks of unknown size it is NaN
+    check_rule(fits, problem, where, kind=LimitRefused, valid=legal, hint=hint)
 
 
 class LazyArray(np.ndarray[Any, np.dtype[Any]]):

@@ -19,7 +19,7 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
 from itertools import islice
 from typing import BinaryIO
@@ -40,12 +40,14 @@ from gscli.files.content import (
 )
 from gscli.files.formats.npy import MAGIC, PREFIX_LIMIT, parse_header
 from gscli.files.request import (
+    DEFAULT_MEMBER,
     FORMATS,
     MANY_MEMBERS,
     NAMED_COLUMNS,
     PICKLED,
     STORES,
     TEXT_SUFFIXES,
+    WRITABLE_SUFFIXES,
     ReadRequest,
     Source,
     choose_member,
@@ -53,7 +55,9 @@ from gscli.files.request import (
     format_for,
     list_arrays,
     list_keys,
+    lost_arrays_error,
     match_argument,
+    member_word,
     unsupported_format_error,
 )
 from gscli.files.request import (
@@ -180,6 +184,25 @@ def list_members(
     if file_suffix(source.path) not in STORES and not os.path.isfile(source.path):
         return None
     return members(source.path, max_bytes=max_bytes)
+
+
+def check_replaced(target: str, words: Iterable[str]) -> None:
+    """CannotWrite where a result would replace a file of several arrays, of which inputs are some.
+
+    `words` name the inputs, FILE:: some that have names. No repository is ever replaced.
+    """
+    suffix = file_suffix(target)
+    is_replaced = suffix in WRITABLE_SUFFIXES and suffix != ".icechunk" and os.path.exists(target)
+    for source in map(Source.parse, words) if is_replaced else ():
+        is_there = source.member is not None and os.path.exists(source.path)
+        if not is_there or not os.path.samefile(source.path, target):
+            continue
+        if len(list_members(target) or ()) > 1:
+            hint = "to replace it whole, write another file and mv it there"
+            if suffix in MANY_MEMBERS:
+                word = member_word(target, source.member or DEFAULT_MEMBER)
+                hint = f"{word} changes no other array; {hint}"
+            raise lost_arrays_error(target, "would hold the result alone, its other", hint)
 
 
 def save(

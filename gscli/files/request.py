@@ -313,24 +313,6 @@ def lost_arrays_error(
     return CannotWrite(problem, where=place, details=("nothing was written",), hint=hint)
 
 
-def check_replaced(target: str, words: Iterable[str]) -> None:
-    """CannotWrite where a result would replace all of a file of which inputs are single arrays.
-
-    `words` name the inputs, FILE:: some that have names. No repository is ever replaced.
-    """
-    suffix = file_suffix(target)
-    if suffix == ".icechunk" or not os.path.exists(target):
-        return
-    for source in map(Source.parse, words):
-        is_there = source.member is not None and os.path.exists(source.path)
-        if is_there and os.path.samefile(source.path, target):
-            hint = "to replace it whole, write another file and mv it there"
-            if suffix in MANY_MEMBERS:
-                word = member_word(target, source.member or DEFAULT_MEMBER)
-                hint = f"{word} changes no other array; {hint}"
-            raise lost_arrays_error(target, "would hold the result alone, its other", hint)
-
-
 def check_single_name(holds: bool, things: str, name: str, file: str) -> None:
     """ContentRefused where a name of a file means two of its arrays."""
     problem = f"two {things} are called {sanitize(name, 60)}"

@@ -25,10 +25,10 @@ import numpy as np
 from gscli.base import ContentRefused, GscliError, IndexRefused, LimitRefused, UsageError
 from gscli.base.words import sanitize
 from gscli.declare import STRICT_HINT
-from gscli.files import LoadedInput, load, save
+from gscli.files import LoadedInput, check_replaced, load, save
 from gscli.files.formats.jsonarray import array_of_json, dump_json
 from gscli.files.formats.jsontext import ParsedJson, parse_json
-from gscli.files.request import ReadRequest, check_replaced
+from gscli.files.request import ReadRequest
 from gscli.frameworks import find_operator
 from gscli.frameworks.execute import prepare, run_plan
 from gscli.lab.calls import find_flaw, read_call, read_input_values, read_name

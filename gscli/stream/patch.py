@@ -25,7 +25,7 @@ from gscli.disk.mapped import RegularFile
 from gscli.disk.system import lock_file, sync, write_error, write_errors
 from gscli.disk.unfinished import mark_unfinished, refuse_unfinished
 from gscli.files.formats import npy
-from gscli.files.request import WRITABLE_SUFFIXES, Source, file_suffix
+from gscli.files.request import MANY_MEMBERS, WRITABLE_SUFFIXES, Source, file_suffix
 from gscli.layout import Layout
 from gscli.plan.plan import ValidatedPlan
 from gscli.stream.gather import Rows
@@ -49,7 +49,8 @@ def make_in_place_error(where: str, word: str = "") -> UsageError:
     `word` names the data.
     """
     source = Source.parse(word)
-    is_kept = source.member and file_suffix(source.path) in WRITABLE_SUFFIXES
+    suffix = file_suffix(source.path)
+    is_kept = source.member and suffix in WRITABLE_SUFFIXES and suffix in MANY_MEMBERS
     return UsageError(
         "only a scatter into a .npy file or an Icechunk repository can be done in place",
         where=where,

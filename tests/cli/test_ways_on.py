@@ -626,6 +626,17 @@ def test_a_file_that_holds_every_input_or_column_is_not_replaced_by_a_result(
     assert refusal("gscli gather t.csv::a [0] -o t.csv", capsys)[0] == 73
     assert not refusal("gscli gather all.npz -o all.npz::output", capsys)[0]
     assert sorted(np.load("all.npz")) == ["data", "indices", "output"]
+    code, printed = refusal("gscli scatter-elements t.csv::a [0] [9] --in-place", capsys)
+    assert (code, hint_of(printed)) == (2, "-o FILE writes a new one")
+
+
+def test_a_file_of_one_array_is_replaced(capsys: pytest.CaptureFixture[str]) -> None:
+    np.savez("lone.npz", data=[1, 2])
+    Path("lone.csv").write_text("a\n1\n2\n", encoding="utf-8")
+    for file in ("lone.npz::data", "lone.csv::a"):
+        name, _, _ = file.partition("::")
+        assert not refusal(f"gscli gather {file} [1] -o {name}", capsys)[0]
+        assert gscli.load(name).reshape(-1).tolist() == [2]
 
 
 def test_members_of_standard_input_are_named_as_they_are_typed() -> None:

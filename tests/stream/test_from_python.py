@@ -165,6 +165,7 @@ def test_what_dask_cannot_say_is_refused() -> None:
     numbers = dask.array.from_array(np.arange(9), chunks=3)
     with pytest.raises(ContentRefused, match="unknown size"):
         gscli.gather(numbers[numbers > 4], [0])
+    assert gscli.gather([10, 20, 30], numbers[numbers < 2]).tolist() == [10, 20]
 
     def raising(_: Any) -> Any:
         raise RuntimeError("no such bucket")

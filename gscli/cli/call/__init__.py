@@ -32,7 +32,8 @@ from gscli.cli.options import (
     print_stderr,
 )
 from gscli.disk import mapped
-from gscli.files.request import STORES, check_replaced, file_suffix
+from gscli.files import check_replaced
+from gscli.files.request import STORES, file_suffix
 from gscli.frameworks import assign_inputs, execute
 from gscli.frameworks.operator import Operator
 from gscli.plan import CallInputs

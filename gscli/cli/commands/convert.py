@@ -68,12 +68,11 @@ def convert(
 ) -> int:
     from gscli import files
     from gscli.base.arrays import CAST_HINT, document_dtype, parse_dtype
-    from gscli.files.request import check_replaced
     from gscli.views.progress_bar import ProgressBar
 
     if target == "-" and settings.json is not None:
         raise UsageError("stdout takes one result", where="OUT and --json")
-    check_replaced(target, [source])
+    files.check_replaced(target, [source])
     load = partial(files.load, source, name="tensor", **settings.reading)
     try:
         loaded = load(opaque_only=cast)

@@ -66,7 +66,7 @@ def run_grad(
     expected_name, source = _split_name(settings.expect or "")
     expected = check_outputs(settings._replace(expect=source or None), call.words)
     saved_name, path = _split_name(settings.output or "-")
-    call.settings = settings._replace(output=settings.output and path)
+    call.settings = settings._replace(output=settings.output and path, expect=source or None)
     if settings.dtype is None:
         with call.add_error_locations():
             dtype = choose_dtype(call.operator, call.inputs)
