@@ -236,3 +236,17 @@ def test_hints_are_what_a_line_can_have(tmp_path: Path, capsys: pytest.CaptureFi
     jobs = {**job, "attrs": {"reduction": "add"}}, newer
     status, (first, second) = answers(lines(*jobs), tmp_path, capsys)
     assert (status, first["output"]["data"], second["output"]["data"]) == (0, [12, 2], [6, 2])
+
+
+def test_no_hint_of_a_line_has_an_option_and_no_lost_file_hides_an_index() -> None:
+    mask = {"data": [True], "indices": [[0]], "updates": [True]}
+    jobs = (
+        {"op": "scatter-nd", "inputs": mask, "attrs": {"reduction": "max"}},
+        {"op": "jax.segment-sum", "inputs": {"data": [], "segment_ids": []}},
+    )
+    hints = [run_job(json.dumps(job).encode(), 1)["error"]["hint"] for job in jobs]
+    assert hints == [
+        'numbers have one: {"dtype": "int32", …} as an input', '"attrs": {"num-segments": "N"}'
+    ]  # fmt: skip
+    lost = {**GATHER, "inputs": {"data": [1, 2], "indices": [5]}, "expect": "no.npy"}
+    assert run_job(json.dumps(lost).encode(), 1)["error"]["problem"] == "index out of range"

@@ -75,6 +75,7 @@ def test_a_bag_has_its_value_when_its_last_entry_is_in() -> None:
     rows = [[line.split()[-1] for line in frame.splitlines()[4:6]] for frame in frames]
     assert rows == [["a:·", "·"], ["b:3", "·"], ["3", "c:·"], ["3", "d:7"]]
     assert "weight[2,0] = 3 → output[1,0]\n" in frames[2]
+    assert "weight[3,0] = 4 → output[1,0], which comes to 7\n" in frames[3]
     told = Explanation(run, PLAIN, plain=True).format_plain()
     assert "weight[2,0], which is 3, goes into output[1,0]." in told
 

@@ -62,7 +62,7 @@ def embedding_bag(
     check_rule(fits, "input is no list of bags", input, valid=legal)
     if per_sample_weights is not None:
         problem, where = "per_sample_weights are for sums", f"mode = {mode}"
-        check_rule(mode == "sum", problem, where, kind=UsageError, valid="--mode sum")
+        check_rule(mode == "sum", problem, where, kind=UsageError, valid="mode sum")
         check_same_dtype(weight, per_sample_weights)
         check_exact_shape(per_sample_weights, input.shape, f"that of {input.name}")
     if offsets is None:

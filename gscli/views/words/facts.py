@@ -78,8 +78,11 @@ class Describer:
         if self.trace.kind == "gather":
             assert entry.result is not None
             case, read = "read", take_box(self.trace.output, entry.result)
-            data = self.trace.tensor("data")
-            if self.trace.layout.fold is not None and data is not None:
+            data, last = self.trace.tensor("data"), self.trace.last_folded
+            if last is not None and data is not None:
+                total = self.format_values(read)
+                if total and take_box(last, entry.result).max() == entry.number:
+                    texts["total"] = total
                 case, read = "folded", take_box(data.array, entry.target)
             texts["new"] = self.format_values(read)
             return EntryFacts(case, texts, _classify_amount(read, texts))

@@ -52,6 +52,7 @@ PATH_TEMPLATES = SentenceTemplates(
         "again": ", again after {again}",
         "lost": ", {lost} dropped outside",
         "fresh": ", its old value is not counted",
+        "total": ", which comes to {total}",
     },
 )
 """What leads to a value, which may be empty, and the value."""
@@ -81,7 +82,8 @@ PLAIN_TEMPLATES = SentenceTemplates(
         "read one": ("{target} is read into {result}, the value is {new}",),
         "read some": ("{target} is read into {result}, the values are {new}",),
         "read many": ("{target} is read into {result}, {size}",),
-        "folded": ("{target}, which is {new}, goes into {result}",),
+        "folded one": ("{target}, which is {new}, goes into {result}",),
+        "folded some": ("{target}, whose values are {new}, goes into {result}",),
         "folded many": ("{target} goes into {result}, {size}",),
         "gradient one": ("{result} is {new}",),
         "gradient some": ("{result} are {new}",),
@@ -95,6 +97,7 @@ PLAIN_TEMPLATES = SentenceTemplates(
     },
     {
         "fresh": "its old value is not counted",
+        "total": "{result} comes to {total}",
         "again": "entry {again} wrote there before",
         "lost": "{lost} {lie} outside and dropped",
     },
