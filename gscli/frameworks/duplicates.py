@@ -154,6 +154,13 @@ def find_duplicate_cells(plan: Plan) -> NDArray[np.bool_] | None:
     return (counts > 1).reshape(layout.output_shape)
 
 
+def name_shared_cells(layout: Layout) -> str:
+    """What entries of a scatter share: a cell, a slice, or cells of windows that overlap."""
+    if layout.window_size == 1:
+        return "cell"
+    return "cells" if layout.has_overlapping_windows else "slice"
+
+
 def duplicate_notice(operator: Signature, plan: ValidatedPlan) -> list[Notice]:
     """The warning about entries that write one cell where no text says which of them wins."""
     reason = plan.layout.unspecified_order
@@ -171,7 +178,7 @@ def duplicate_notice(operator: Signature, plan: ValidatedPlan) -> list[Notice]:
         problem = f"{least}{cells} written more than once"
         others = f"{format_count(more, 'more group')} of entries"
     else:
-        thing = "cell" if plan.layout.window_size == 1 else "slice"
+        thing = name_shared_cells(plan.layout)
         together = f"the same {thing}" if twins.total == 1 else f"{twins.total:,} {thing}s together"
         problem = f"{twins.writers:,} entries write {together}"
         others = f"{format_count(more, f'more {thing}')} written more than once"

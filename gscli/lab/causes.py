@@ -51,20 +51,16 @@ MAX_TRANSFORMED_BYTES = 64 << 20
 
 
 class PossibleCause(Record):
-    """A cause, and how many differing cells it explains; `is_exact`: it gives the whole answer."""
+    """A cause, and how many differing cells it explains; `is_exact`: it gives the whole answer;
+    `is_rule_set`: it is somebody's rules, and no mistake.
+    """
 
     cause: str
     cells: int
     entries: tuple[str, ...]
     is_exact: bool
+    is_rule_set: bool = False
 
-    @property
-    def is_rule_set(self) -> bool:
-        """Whether it is somebody's rules, and no mistake."""
-        return self.cause.startswith(_RULES)
-
-
-_RULES = "the rules are those of "
 
 CandidateCause: TypeAlias = tuple[str, Array]
 """A possible cause, the end of "this is what you get when …", and its answer."""
@@ -98,7 +94,7 @@ def iter_rule_sets(trace: Trace, cells: Indices | None = None) -> Iterator[Candi
             continue
         for group in comparing.groups:
             if group.first.output is not None:
-                yield _RULES + ", ".join(group.labels), group.first.output
+                yield f"the rules are those of {', '.join(group.labels)}", group.first.output
         return
 
 

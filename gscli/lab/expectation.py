@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import nullcontext, suppress
 from functools import cached_property
-from itertools import chain
 
 import numpy as np
 
@@ -162,8 +161,12 @@ class OutputDiagnosis:
         if self.is_equal or not self.is_searched:
             return ()
         call = self.trace, self.sampled_cells
-        candidates = chain(iter_rule_sets(*call), iter_mistakes(*call))
-        fits = [fit for each in candidates if (fit := self._match_cause(*each)) is not None]
+        fits = [
+            fit._replace(is_rule_set=candidates is iter_rule_sets)
+            for candidates in (iter_rule_sets, iter_mistakes)
+            for each in candidates(*call)
+            if (fit := self._match_cause(*each)) is not None
+        ]
         most = max((fit.cells for fit in fits), default=0)
         exact = tuple(fit for fit in fits if fit.is_exact)
         return exact or tuple(fit for fit in fits if fit.cells == most)

@@ -175,7 +175,7 @@ class Trace:
         last = np.full(self.output.size, -1)
         entries = np.broadcast_to(np.arange(len(addresses))[:, None], addresses.shape)
         exist = ... if live is None else live
-        np.maximum.at(last, addresses[exist], entries[exist])
+        last[addresses[exist]] = entries[exist]  # they ascend, and the last one stays
         return last.reshape(self.output.shape)
 
     @property

@@ -20,7 +20,7 @@ from gscli.base.arrays import Array, Arrays, parse_dtype
 from gscli.base.records import Arguments
 from gscli.base.words import entry_label, format_place
 from gscli.frameworks import find_called
-from gscli.frameworks.duplicates import find_duplicate_writers
+from gscli.frameworks.duplicates import find_duplicate_writers, name_shared_cells
 from gscli.frameworks.notices import iter_cast_notices, iter_unspecified_notices
 from gscli.frameworks.operator import Operator
 from gscli.frameworks.typing import resolve_input_dtype
@@ -242,7 +242,7 @@ def _duplicate_findings(plan: ValidatedPlan, listed: int) -> Iterator[CheckFindi
         return
     duplicates = find_duplicate_writers(plan, listed)
     windows = plan.layout.has_overlapping_windows
-    thing = "cell" if plan.layout.window_size == 1 else "cells" if windows else "slice"
+    thing = name_shared_cells(plan.layout)
     for group in duplicates.groups:
         names = ", ".join(f"{entry_label(number)} (entry {number})" for number in group[:4])
         more = f" and {len(group) - 4} more" if len(group) > 4 else ""  # noqa: PLR2004  as many as are named

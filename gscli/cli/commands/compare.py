@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from gscli.base import UsageError, check_rule
+from gscli.base.records import group_pairs
 from gscli.base.words import join_lines
 from gscli.cli.building import WORDS, Command, list_declarations
 from gscli.cli.commands.runtimes import ON, PATIENCE, PYTHON, start_checked
@@ -59,10 +60,9 @@ def _build_command(name: str) -> Any:
 def _explain_wrong_name(name: str) -> None:
     """Say which operation to compare, where a framework or an operator of one was named."""
     if name in NAMES:
-        commands: dict[str, dict[str, None]] = {}
-        for operator, comparison in list_mappings():
-            if operator.framework_name == name:
-                commands.setdefault(comparison.concept, {})[operator.command] = None
+        mappings = [pair for pair in list_mappings() if pair[0].framework_name == name]
+        pairs = dict.fromkeys((mapping.concept, own.command) for own, mapping in mappings)
+        commands = group_pairs(pairs)
         problem = f"compare takes an operation that frameworks share, not the framework {name}"
         legal = ", ".join(f"{key} (for {', '.join(own)})" for key, own in commands.items())
         hint = f"name the operation with its own options, and --as {name} behind it"

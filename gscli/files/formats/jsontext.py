@@ -23,8 +23,8 @@ DEPTH_LIMIT = 64
 MEMORY_LIMIT = 160 << 20
 """Bytes Python objects of one text may take, estimated from its punctuation."""
 
-_BYTES_PER = ((b",", 32), (b"[", 88), (b"{", 240), (b'"', 32))
-_MOST_BYTES_PER_MARK = max(size for _, size in _BYTES_PER)
+_BYTES_PER = {b",": 32, b"[": 88, b"{": 240, b'"': 32}
+_MOST_BYTES_PER_MARK = max(_BYTES_PER.values())
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)', re.DOTALL)
 """A text, or one without an end, so that no search begins anew at each mark inside it."""
 _NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
@@ -190,8 +190,9 @@ def check_memory(raw: bytes, name: str) -> None:
     """Many tiny values take far more memory than text: 22 million empty lists fit 64 MiB."""
     if len(raw) * _MOST_BYTES_PER_MARK <= MEMORY_LIMIT:
         return
-    fits = sum(raw.count(mark) * size for mark, size in _BYTES_PER) <= MEMORY_LIMIT
-    where = f"{name}: {raw.count(b','):,} commas, {raw.count(b'['):,} lists"
+    counts = {mark: raw.count(mark) for mark in _BYTES_PER}
+    fits = sum(counts[mark] * size for mark, size in _BYTES_PER.items()) <= MEMORY_LIMIT
+    where = f"{name}: {counts[b',']:,} commas, {counts[b'[']:,} lists"
     problem, hint = f"{name} holds too many values for JSON", "save the array as .npy"
     valid = "about 5,000,000 numbers, or fewer lists and texts"
     check_rule(fits, problem, where, kind=LimitRefused, valid=valid, hint=hint)

@@ -175,15 +175,16 @@ def _parse_tensor(name: str, fields: Any, data_start: int, file: str) -> ArrayHe
     is_known = isinstance(fields, dict) and set(fields) == {"dtype", "shape", "data_offsets"}
     _check_header(is_known, file, f"{where} needs dtype, shape and data_offsets")
     code, shape, offsets = fields["dtype"], fields["shape"], fields["data_offsets"]
-    problem = f"element type {sanitize(str(code), 40)} is not supported"
-    is_known = isinstance(code, str) and code in TYPES
-    check_rule(is_known, problem, f"{file}: {where}", kind=DtypeRefused, valid=", ".join(TYPES))
+    if not isinstance(code, str) or code not in TYPES:
+        problem = f"element type {sanitize(str(code), 40)} is not supported"
+        raise DtypeRefused(problem, where=f"{file}: {where}", valid=", ".join(TYPES))
     fits = isinstance(shape, list) and is_shape(shape) and _is_span(offsets)
     _check_header(fits, file, f"{where} has no proper shape and offsets")
     start, end = offsets
     tensor = ArrayHeader(parse_dtype(TYPES[code]), tuple(shape), data_start + start)
-    why = f"{where} of shape {sanitize(str(shape), 60)} has other offsets"
-    _check_header(end - start == tensor.nbytes, file, why)
+    if end - start != tensor.nbytes:
+        why = f"{where} of shape {sanitize(str(shape), 60)} has other offsets"
+        _check_header(False, file, why)  # said of no other: a model has thousands of tensors
     return tensor
 
 
