@@ -56,6 +56,7 @@ __all__ = [
     "operators", "run", "save", "show", "trace", "watch",
 ]  # fmt: skip
 
+# Where each entry point stands under its own name.
 _LAZY = {
     "check": "gscli.views.notebook",
     "code": "gscli.codegen.code",
@@ -68,7 +69,6 @@ _LAZY = {
     "operators": "gscli.frameworks",
     "show": "gscli.views.notebook",
 }
-"""Where each entry point stands under its own name."""
 
 
 def load(source: str | PathLike[str], *, dtype: str | None = None) -> Array:

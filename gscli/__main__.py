@@ -13,14 +13,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import FrameType, TracebackType
 
+# Imports make thousands of objects and no garbage; Python would search them every 700.
 _OBJECTS_BETWEEN_COLLECTIONS = 50_000
-"""Imports make thousands of objects and no garbage; Python would search them every 700."""
 
+# Signals of Ctrl-C that came: an extension of NumPy that loads puts an ImportError in their place.
+#
+# (`_import_umath` of NumPy 2 sets its own error over whatever stopped the import of another
+# module.)
 INTERRUPTS: list[int] = []
-"""Signals of Ctrl-C that came: an extension of NumPy that loads puts an ImportError in their place.
-
-(`_import_umath` of NumPy 2 sets its own error over whatever stopped the import of another module.)
-"""
 
 
 def main() -> None:

@@ -15,8 +15,8 @@ from gscli.frameworks import find_operator
 from gscli.gradients.call import value_inputs
 from gscli.traces import trace_call
 
+# Operators that read other numbers than indices.
 VALUED = [name for name in GOOD if name != "torch.one_hot"]
-"""Operators that read other numbers than indices."""
 
 
 class Call:

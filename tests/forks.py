@@ -28,8 +28,9 @@ from typing import NoReturn
 ROOT = Path(__file__).parents[1]
 PATIENCE = 120
 DESCRIPTORS = 4
+
+# What functions of gscli import when they need it.
 LATE = ("encodings.utf_8_sig", "numpy.ma", "rich.console", "rich.text")
-"""What functions of gscli import when they need it."""
 
 
 def run(

@@ -21,6 +21,7 @@ ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 EXTRAS = PROJECT["optional-dependencies"]
 
+# Tests of what other packages do for gscli: arrays, files, the command line, pictures.
 SHORT = (
     *("tests/cli/test_help.py", "tests/cli/test_shell.py", "tests/views/test_golden.py"),
     *("tests/files/test_onnx.py", "tests/files/test_safetensor.py", "tests/files/test_hdf5.py"),
@@ -28,13 +29,12 @@ SHORT = (
     *("tests/files/test_npy.py", "tests/kernel/test_loops.py", "tests/stream/test_patching.py"),
     *("tests/frameworks/test_numpy.py", "tests/frameworks/test_jax.py"),
 )
-"""Tests of what other packages do for gscli: arrays, files, the command line, pictures."""
 
+# Tests of what Python does for gscli, and of every command without an extra.
 PLAIN = (
     *("tests/without_extras.py", "tests/files/test_npy.py", "tests/disk/test_exchange.py"),
     *("tests/stream/test_patching.py", "tests/kernel/test_loops.py"),
 )
-"""Tests of what Python does for gscli, and of every command without an extra."""
 
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 

@@ -9,8 +9,9 @@ import gscli
 from gscli.frameworks.operator import Operator
 
 FILE = Path(__file__).parent / "golden/refusals.md"
+
+# How the refusal of an index begins; others are of shapes and types.
 BAD_INDEX = ("error: index out of range", "error: negative index")
-"""How the refusal of an index begins; others are of shapes and types."""
 
 
 def refused_command(operator: Operator) -> str:

@@ -80,8 +80,8 @@ in_parts = pytest.mark.parametrize(
 )
 
 
+# Gathers whose cells are reduced, so that an output cell is none of data.
 FOLDED = ("torch.embedding_bag", "torch.nll_loss")
-"""Gathers whose cells are reduced, so that an output cell is none of data."""
 
 
 @in_parts

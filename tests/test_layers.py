@@ -10,25 +10,25 @@ from pathlib import Path
 import pytest
 from sources import PACKAGE, ROOT, modules, name_of, nodes_of, tree_of
 
+# Every folder of the package. Each imports only those that stand before it, and itself.
 ROOMS = (
     "base", "disk", "files", "layout", "declare", "plan", "kernel",
     "stream", "frameworks", "traces", "gradients", "lab", "views", "runtimes", "codegen",
     "watch", "cli",
 )  # fmt: skip
-"""Every folder of the package. Each imports only those that stand before it, and itself."""
 
+# Rooms and modules of which nothing heavy is imported before it is needed.
 LIGHT = {
     "base", "layout", "declare", "frameworks/__init__.py", "frameworks/operator.py",
 }  # fmt: skip
-"""Rooms and modules of which nothing heavy is imported before it is needed."""
 
+# The one module of the lowest room that is NumPy's; nothing light imports it at its top level.
 ARRAYS = "base/arrays.py"
-"""The one module of the lowest room that is NumPy's; nothing light imports it at its top level."""
 
 HEAVY = {"numpy", "rich", "ml_dtypes", "onnx", "safetensors", "h5py", "pydantic"}
 
+# What runs an operator and tells what became of a call; declarations are light.
 RUNNING = {f"frameworks/{name}.py" for name in ("execute", "duplicates", "notices", "typing")}
-"""What runs an operator and tells what became of a call; declarations are light."""
 
 
 @cache
@@ -94,8 +94,8 @@ def test_what_watches_programs_is_imported_by_the_shell_alone() -> None:
     assert users <= {"watch", "cli", "__init__.py"}
 
 
+# The one file that imports a framework, which is always the user's own.
 WATCHERS = {"torch": "watch/torch_modes.py", "jax": "watch/jax_primitives.py"}
-"""The one file that imports a framework, which is always the user's own."""
 
 
 def test_frameworks_of_watched_programs_stay_in_one_file_each() -> None:

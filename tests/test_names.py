@@ -9,10 +9,10 @@ from collections.abc import Iterator
 
 from sources import modules, name_of, nodes_of
 
+# Words that say that there is a value, and not which: a variable is named by what it holds.
 VAGUE = {
     "found", "told", "one", "taken", "given", "asked", "wanted", "met", "held", "tame", "dealt",
 }  # fmt: skip
-"""Words that say that there is a value, and not which: a variable is named by what it holds."""
 
 PARTICIPLES = {
     "told", "found", "taken", "given", "drawn", "shown", "known", "held", "kept", "made", "met",
@@ -20,8 +20,8 @@ PARTICIPLES = {
     "meant", "said", "built", "became", "does", "alone", "elsewhere",
 }  # fmt: skip
 
+# What ends like a participle and is none.
 NOUNS = {"seed", "speed", "need", "feed", "embed"}
-"""What ends like a participle and is none."""
 
 
 def nodes() -> Iterator[tuple[str, ast.AST]]:

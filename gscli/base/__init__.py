@@ -21,8 +21,8 @@ from warnings import catch_warnings
 from gscli.base.records import Record
 from gscli.base.words import format_place, sanitize
 
+# Characters of each part of an error.
 MAX_PART_LENGTH = 600
-"""Characters of each part of an error."""
 
 
 class ExitCode(IntEnum):
@@ -358,8 +358,8 @@ def translate_errors(
         raise translate(RuntimeError(str(panic))) from panic
 
 
+# Where the panics of libraries in Rust are, which are no `Exception` to Python.
 _RUST = "pyo3_runtime"
-"""Where the panics of libraries in Rust are, which are no `Exception` to Python."""
 
 
 class ContentRefused(InputRefused):

@@ -41,24 +41,24 @@ else:
     LiveIndices = tuple
     DType = np.dtype
 
+# Whole numbers up to this size survive readers that keep every number as a float64.
 EXACT_IN_FLOAT64 = 2**53
-"""Whole numbers up to this size survive readers that keep every number as a float64."""
 
+# Types of ml_dtypes; a file may hold them as opaque bytes (|V2, |V1).
 SMALL_NAMES = ("bfloat16", *NARROW_FLOATS, *NARROW_INTEGERS)
-"""Types of ml_dtypes; a file may hold them as opaque bytes (|V2, |V1)."""
 
 NUMPY_NAMES = tuple(name for name in DTYPES if name != "bfloat16")
 
+# Types in the machine's own byte order that need no look at their values.
 _PLAIN = frozenset(np.dtype(name) for name in ("bool", *NUMBERS) if name != "bfloat16")
-"""Types in the machine's own byte order that need no look at their values."""
 
 _CODES = {np.dtype(name).str[1:]: name for name in NUMPY_NAMES if name != "str"} | {"?": "bool"}
 _LAST_CODE_POINT = 0x10FFFF
 
 CAST_HINT = "convert lets values change with --cast"
 
+# Elements converted at a time, so that the copies of a check stay small.
 CAST_BLOCK = 1 << 18
-"""Elements converted at a time, so that the copies of a check stay small."""
 
 
 @lru_cache(maxsize=256)
@@ -308,8 +308,8 @@ def _from_tensor(tensor: Any) -> Array:
     return np.asarray(plain_tensor.resolve_conj().resolve_neg().numpy())
 
 
+# Bytes of an array of chunks (zarr's, Dask's) that are brought into memory.
 MAX_CHUNKED_BYTES = 1 << 30
-"""Bytes of an array of chunks (zarr's, Dask's) that are brought into memory."""
 
 
 def check_chunked_size(size: int, name: str, limit: int = MAX_CHUNKED_BYTES) -> None:
@@ -369,6 +369,7 @@ def _foreign_dtype_error(name: str, content: str, hint: str = "") -> DtypeRefuse
     return DtypeRefused(problem, where=where, valid=" ".join(DTYPES), hint=hint)
 
 
+# A pattern of the classes, flags and type of what is no array of values; what it is; a way on.
 _UNREADABLE_KINDS = (
     (r"Tracer|Proxy|data pointer", "is being traced and has no values",
      "call it outside jit, grad, vmap"),
@@ -379,7 +380,6 @@ _UNREADABLE_KINDS = (
     (r"is_sparse|Sparse|BCOO|BCSR|spmatrix|sparray", "is sparse", "give a dense array"),
     (r"key<", "holds random keys", "jax.random.key_data({name}) has their numbers"),
 )  # fmt: skip
-"""A pattern of the classes, flags and type of what is no array of values; what it is; a way on."""
 
 _FLAGS = ("is_meta", "is_quantized", "is_nested", "is_sparse", "is_sparse_csr")
 

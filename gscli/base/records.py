@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypeVar
 
 __all__ = ["Arguments", "Record", "cached_property", "former_names", "group_pairs", "set_defaults"]
 
+# What a call is given by name: its attributes, or inputs that need not be arrays yet.
 Arguments: TypeAlias = Mapping[str, object]
-"""What a call is given by name: its attributes, or inputs that need not be arrays yet."""
 
 _Class = TypeVar("_Class", bound=type)
 _Key = TypeVar("_Key")

@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterable, Sequence
 
 _UNSAFE_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
+# Default-ignorable letters and marks, and the empty Braille cell: they print as nothing.
 _INVISIBLE = frozenset(
     (*"\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0", *map(chr, range(0x180B, 0x1810)),
      *map(chr, range(0xFE00, 0xFE10)), *map(chr, range(0xE0100, 0xE01F0)))
 )  # fmt: skip
-"""Default-ignorable letters and marks, and the empty Braille cell: they print as nothing."""
 
 
 def sanitize(text: str, limit: int = 200) -> str:
@@ -162,8 +162,8 @@ def _escape(character: str) -> str:
     return character
 
 
+# Entries that pictures give letters to; of others words say the number.
 MAX_LETTERED_ENTRIES = 200
-"""Entries that pictures give letters to; of others words say the number."""
 
 
 def entry_name(number: int) -> str:

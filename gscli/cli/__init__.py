@@ -137,8 +137,8 @@ def end_options_at_program(words: Sequence[str]) -> Sequence[str]:
     return [*words[:place], "--", *words[place:]]
 
 
+# Options of `gscli watch` that a value follows.
 _WATCH_VALUES = ("--save", "--every", "--color", "--width")
-"""Options of `gscli watch` that a value follows."""
 
 
 def fill_optional_values(words: Sequence[str]) -> list[str]:

@@ -40,11 +40,11 @@ HELP_NAMES = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 Parameter: TypeAlias = TyperOption | TyperArgument
 
+# What a command does with a `Call` (gscli.cli.call); it takes options of its own by name.
 OperatorAction: TypeAlias = Callable[..., int]
-"""What a command does with a `Call` (gscli.cli.call); it takes options of its own by name."""
 
+# Options that only an operator with data to change has use for; others take and refuse them.
 IN_PLACE = ("in_place", "message")
-"""Options that only an operator with data to change has use for; others take and refuse them."""
 
 SHORT_FLAGS = {"axis": "-a", "reduction": "-r"}
 _METAVARS = {"int": "INT", "ints": "INTS", "sizes": "INTS", "number": "NUMBER"}
@@ -94,8 +94,8 @@ def add_default_hint(path: str, words: Sequence[str] = ()) -> Iterator[None]:
         raise
 
 
+# All that the parser refuses.
 REFUSED: Any = typer.BadParameter.__base__
-"""All that the parser refuses."""
 
 
 class Command(HintedCommand, TyperCommand):
@@ -220,8 +220,8 @@ def complete_file(incomplete: str) -> list[str]:
     return complete_path(incomplete)
 
 
+# Every positional word; which input it is, is decided when all are known.
 WORDS = argument("", "", complete_file, default=(), is_hidden=True)
-"""Every positional word; which input it is, is decided when all are known."""
 
 
 def format_option_help(option: CommandOption) -> str:

@@ -11,8 +11,8 @@ from gscli.cli.options import COMPLETION_VARIABLE, complete_names
 SUFFIXES = (".npy", ".npz", ".json", ".jsonl", ".csv", ".tsv", ".txt", ".pb", ".onnx",
             ".safetensors", ".h5", ".hdf5", ".zarr", ".icechunk", ".zip")  # fmt: skip
 
+# What bash would read of a name, for it puts what we offer on the line as it stands.
 BASH_SYNTAX = re.compile(r"""[\s$`"'\\;&|<>()*?\[\]{}!#~]""")
-"""What bash would read of a name, for it puts what we offer on the line as it stands."""
 
 
 def complete_operator(framework_name: str, incomplete: str) -> list[str]:

@@ -50,8 +50,8 @@ def print_message(error: GscliError, side: Screen) -> None:
     print_stderr(format_message(error, color=side.color, width=side.width, utf8=side.utf8))
 
 
+# What begins as an option would, and is a number or a member of standard input.
 _INPUT = re.compile(r"-(:|\.?\d)")
-"""What begins as an option would, and is a number or a member of standard input."""
 
 
 _SYNONYMS = {"--axis": "--dim", "--dim": "--axis"}
@@ -88,8 +88,8 @@ def translate_usage_error(error: Any, words: Sequence[str], path: str) -> UsageE
     return UsageError(problem[:1].lower() + problem[1:], hint=f"{path} --help")
 
 
+# Options that an operator has behind a verb alone, and the verb that is meant.
 _OPTIONS_OF_VERBS = {"--code": "explain", "--cotangent": "grad", "--of": "grad"}
-"""Options that an operator has behind a verb alone, and the verb that is meant."""
 
 
 def _verb_hint(option: str, words: Sequence[str], path: str) -> str:

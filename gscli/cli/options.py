@@ -23,22 +23,22 @@ if TYPE_CHECKING:
 
 ColorChoice: TypeAlias = Literal["auto", "always", "never"]
 
+# The headings under which help lists the shared options.
 Heading: TypeAlias = Literal["Options", "Result", "Picture", "Screen"]
-"""The headings under which help lists the shared options."""
 
 FORMATS = ("npy", "npz", "json", "csv", "tsv", "pb", "safetensors", "h5")
 
 
+# Set by the completion scripts of the shells; the words are in other variables then.
 COMPLETION_VARIABLE = "_GSCLI_COMPLETE"
-"""Set by the completion scripts of the shells; the words are in other variables then."""
 
+# The largest number that an option takes, unless it says otherwise.
 MAX_NUMBER = 999_999_999
-"""The largest number that an option takes, unless it says otherwise."""
 
 MAX_FLOAT = sys.float_info.max
 
+# The range of numbers that may be negative.
 ANY_NUMBER: dict[str, Any] = {"minimum": -(10**18), "maximum": 10**18}
-"""The range of numbers that may be negative."""
 
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
@@ -151,11 +151,11 @@ class CommandOption(Record):
         return f"GSCLI_{self.name.upper()}" if self.has_variable else ""
 
 
+# What cannot stand with an option that prints a text of its own.
 OTHER_RESULTS = ("output", "format", "expect", "in_place", "step", "svg", "html")
-"""What cannot stand with an option that prints a text of its own."""
 
+# What a field of `Settings` or a parameter of a command's function has for its default.
 option: Callable[..., Any] = CommandOption
-"""What a field of `Settings` or a parameter of a command's function has for its default."""
 
 
 def argument(
@@ -369,12 +369,12 @@ class Settings(Record):
         }
 
 
+# Every shared option by name, in the order of help.
 SHARED_OPTIONS: dict[str, CommandOption] = {
     name: complete_declaration(name, Settings.__annotations__[name], declared)
     for name, declared in Settings._field_defaults.items()
     if isinstance(declared, CommandOption)
 }
-"""Every shared option by name, in the order of help."""
 
 set_defaults(Settings, {name: shared.default for name, shared in SHARED_OPTIONS.items()})
 
@@ -384,10 +384,10 @@ SHOW_COMPLETION = CommandOption(
     alone="current",
 )  # fmt: skip
 
+# `--json` of commands that have no single result to print alone.
 JSON_OPTION = SHARED_OPTIONS["json"]._replace(
     help="print one JSON document, errors too", choices=("document",)
 )
-"""`--json` of commands that have no single result to print alone."""
 
 
 def is_set(value: object) -> bool:
@@ -428,8 +428,9 @@ def split_at_end(words: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
 
 PIPE_WIDTH = 120
 NARROWEST = 20
+
+# Digits of a width.
 LONGEST_WIDTH = 6
-"""Digits of a width."""
 
 
 class Screen(Record):

@@ -35,8 +35,8 @@ from gscli.frameworks import (
 )
 from gscli.frameworks.operator import Operator
 
+# Titles of help's lists of commands, and each list: command name -> one-line help.
 Sections: TypeAlias = Callable[[], Mapping[str, Mapping[str, str]]]
-"""Titles of help's lists of commands, and each list: command name -> one-line help."""
 
 
 class LazyGroup(HintedCommand, TyperGroup):
@@ -95,12 +95,12 @@ def _list_operators() -> dict[str, dict[str, str]]:
     return {"Operators (ONNX rules)": _summarize(bare_operators()), "Frameworks": titled}
 
 
+# `Framework.title`, without importing nine modules for a list of commands.
 TITLES = {
     "onnx": "ONNX", "openvino": "OpenVINO", "numpy": "NumPy", "tensorflow": "TensorFlow",
     "mxnet": "MXNet", "caffe2": "Caffe2", "torch": "PyTorch", "jax": "JAX",
     "stablehlo": "StableHLO",
 }  # fmt: skip
-"""`Framework.title`, without importing nine modules for a list of commands."""
 
 
 def make_operator_group(
@@ -138,6 +138,7 @@ def _summarize(known: Iterable[Operator]) -> dict[str, str]:
     return {operator.command: operator.summary for operator in known}
 
 
+# Commands besides the operators; each is NAME of gscli.cli.commands.NAME, made when named.
 TOOLS: dict[str, str] = {
     "compare": "The same inputs under every framework's rules, side by side.",
     "rules": "What each operator does with negative, bad and duplicate indices.",
@@ -159,7 +160,6 @@ TOOLS: dict[str, str] = {
     "samples": "List, write or run the lessons that come with gscli.",
     "help": "Topics: exit-codes, inputs, colors and more; man prints the manual page.",
 }
-"""Commands besides the operators; each is NAME of gscli.cli.commands.NAME, made when named."""
 
 SUMMARY = "The laboratory for gather and scatter: exact rules of every framework, in a picture."
 
@@ -201,8 +201,8 @@ def make_root_group() -> LazyGroup:
     return LazyGroup("gscli", HELP, lambda: {**_list_operators(), "Tools": TOOLS}, build, params)
 
 
+# Options that may also stand before the command, which takes them as its defaults.
 GLOBAL_OPTIONS = [name for name, entry in SHARED_OPTIONS.items() if entry.heading == "Screen"]
-"""Options that may also stand before the command, which takes them as its defaults."""
 
 
 ZSH_LAST_LINE = "compdef _gscli_completion gscli"

@@ -34,14 +34,14 @@ from gscli.gradients.call import Gradients
 from gscli.gradients.conventions import LOOP
 from gscli.layout.axes import Number, Updates
 
+# What gradients are written for.
 BACKWARD_TARGETS = {name: TARGETS[name] for name in ("torch", "jax")}
-"""What gradients are written for."""
 
+# The call, the way back, and where the gradient of an input is then.
 _RUNS = {
     "torch": ("output = operate({})", "output.backward(cotangent)", "{}.grad"),
     "jax": ("output, walk_back = jax.vjp(operate, {})", "{} = walk_back(cotangent)", "{}_gradient"),
 }
-"""The call, the way back, and where the gradient of an input is then."""
 
 _MULTIPLY = {
     "torch": '''

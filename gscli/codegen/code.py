@@ -116,10 +116,10 @@ def _list_notes(translation: Translation) -> Iterator[str]:
         yield f"{package} has no kernel for {dtype} {use}: there they do not run"
 
 
+# Writers of targets that are not written as Python's arrays are.
 _WRITERS: dict[str, type[SnippetWriter]] = {
     "onnx": OnnxWriter, "openvino": OpenvinoWriter, "stablehlo": StablehloWriter,
 }  # fmt: skip
-"""Writers of targets that are not written as Python's arrays are."""
 
 
 def code(
@@ -159,8 +159,8 @@ def check_types(analysis: CallAnalysis, target: TargetFramework) -> None:
 
 # What does the same as a call of a comparison.
 
+# Cells of inputs for which lines are written at all.
 MAX_INPUT_CELLS = 1 << 16
-"""Cells of inputs for which lines are written at all."""
 
 
 def add_equivalents(comparing: ComparisonResult) -> ComparisonResult:

@@ -13,16 +13,16 @@ from gscli.layout import Layout
 from gscli.layout.axes import OutOfBounds, SegmentNumbers, Truncation
 from gscli.plan.outcomes import OUTCOMES, describe_skips, outcome_of
 
+# Types that 32 bits do not hold.
 WIDE = ("int64", "uint64", "uint32", "float64")
-"""Types that 32 bits do not hold."""
 
+# Where an index may lie outside of an axis: down to its size below zero, farther below, above.
 PLACES = ("below zero", "far below zero", "out of range")
-"""Where an index may lie outside of an axis: down to its size below zero, farther below, above."""
 
 FROM_END = OUTCOMES["from_end"].does
 
+# What a framework does that does not check an index, as a policy names it; others as they are.
 UNCHECKED_WORDS = {OUTCOMES["from_end"].cell: FROM_END, "unchecked": "is not checked"}
-"""What a framework does that does not check an index, as a policy names it; others as they are."""
 
 
 def list_breaking_inputs(translation: Translation) -> Iterator[str]:
@@ -162,10 +162,10 @@ def describe_value_difference(translation: Translation) -> str:
     return f"{plugin}, which do not hold every number here" if wide else ""
 
 
+# What a target does with NaN under max and min.
 NAN_WORDS = {
     True: "keeps NaN", False: "keeps the number", None: "does not say what becomes of it",
 }  # fmt: skip
-"""What a target does with NaN under max and min."""
 
 
 def _describe_nan_difference(analysis: CallAnalysis, target: TargetFramework) -> str:

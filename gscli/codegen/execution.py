@@ -19,11 +19,11 @@ from gscli.runtimes.catalogue import Adapter, build_adapter_command, list_instal
 from gscli.runtimes.process import RuntimeProcess
 from gscli.runtimes.protocol import Reply as Said
 
+# Seconds that the lines of one target may take.
 TIMEOUT_SECONDS = 60.0
-"""Seconds that the lines of one target may take."""
 
+# Cells of an input that are sent to another process.
 MAX_INPUT_CELLS = 1 << 20
-"""Cells of an input that are sent to another process."""
 
 
 class SnippetProcess(RuntimeProcess):

@@ -16,8 +16,8 @@ from gscli.layout import Layout
 from gscli.layout.axes import INT32_MAX, Axis, Negative, OutOfBounds, Truncation
 from gscli.plan.indices import IndexProfile, legal_range, merge_profiles
 
+# Index types that are computed with as they are; others become int64.
 COMPUTABLE_INDEX_TYPES = ("int32", "int64")
-"""Index types that are computed with as they are; others become int64."""
 
 
 class IndexHandling(Record):

@@ -85,8 +85,8 @@ def cast_number(value: Number | None, dtype: str) -> Number:
     return number
 
 
+# What another reduction is for False and True as 0 and 1; sub asks whether their sum is odd.
 BOOL_REDUCTIONS = {"add": "max", "mul": "min", "sub": "add"}
-"""What another reduction is for False and True as 0 and 1; sub asks whether their sum is odd."""
 
 
 class ReductionRequest(Record):

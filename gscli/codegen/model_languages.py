@@ -11,8 +11,8 @@ from gscli.files.formats.tensorproto import TYPES
 
 OPSET = 18
 
+# Element types as ONNX numbers them.
 ONNX_TYPE_CODES = {name: code for code, (name, _) in TYPES.items()}
-"""Element types as ONNX numbers them."""
 
 FIELDS: Fields = {
     **PYTHON_FIELDS,
@@ -92,8 +92,8 @@ def _format_number(value: object) -> str:
     return f'"{value}"' if isinstance(value, str) else str(value)
 
 
+# In float32 where the plugin would round to halves.
 SETTINGS = '{"INFERENCE_PRECISION_HINT": "f32"}'
-"""In float32 where the plugin would round to halves."""
 
 
 class OpenvinoWriter(SnippetWriter):

@@ -95,6 +95,7 @@ def find_declared_layout(operator: str) -> Layout:
 
 _TENSOR_SCATTERS = frozenset({"add", "sub", "max", "min"})
 
+# The operations that lines are made of; of those of a target the first that suits is chosen.
 NATIVE_OPS = (
     NativeOp("np.take", "take", "numpy.take"),
     NativeOp("np.take_along_axis", "along", "numpy.take_along_axis"),
@@ -136,7 +137,6 @@ NATIVE_OPS = (
     NativeOp("stablehlo.gather", "direct", "stablehlo.gather"),
     NativeOp("stablehlo.scatter", "direct", "stablehlo.scatter", ALL_REDUCTIONS),
 )  # fmt: skip
-"""The operations that lines are made of; of those of a target the first that suits is chosen."""
 
 
 class TargetFramework(Record):
@@ -183,6 +183,7 @@ _NO_TEXT = tuple(name for name in DTYPES if name != "str")
 
 _SELECTIONS = ("where", "where_number", "replaced")
 
+# What onnxruntime 1.32 said of the recorded calls, and of every other type.
 _ONNXRUNTIME_LACKS = frozenset(
     chain(
         product(("put_along",), ("add", "mul"), ("float16",)),
@@ -190,8 +191,8 @@ _ONNXRUNTIME_LACKS = frozenset(
         product(_SELECTIONS, ("",), ("bool", "int16", "uint16", "uint64")),
     )
 )
-"""What onnxruntime 1.32 said of the recorded calls, and of every other type."""
 
+# Every target of `--code`, in the order of `all`.
 TARGETS: dict[str, TargetFramework] = {
     target.name: target
     for target in (
@@ -223,6 +224,5 @@ TARGETS: dict[str, TargetFramework] = {
         ),
     )
 }  # fmt: skip
-"""Every target of `--code`, in the order of `all`."""
 
 ALIASES = {"tf": "tensorflow", "np": "numpy", "pytorch": "torch"}

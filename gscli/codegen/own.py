@@ -16,6 +16,7 @@ from gscli.frameworks.operator import Operator
 from gscli.layout.families import GATHER_NAMES, SCATTER_NAMES
 from gscli.layout.subscripts import parse_subscript
 
+# How a framework's own operators are called; the first name that fits counts.
 CALL_TEMPLATES: Mapping[str, str] = {
     **dict.fromkeys(("numpy.take*", "numpy.compress"), "np.{path}({inputs}{attrs})"),
     "numpy.put": "output = data.copy()\nnp.put(output, {others}{attrs})",
@@ -50,16 +51,15 @@ CALL_TEMPLATES: Mapping[str, str] = {
     "tensorflow.segment_*": "tf.math.{path}({inputs})",
     "tensorflow.*": "tf.{path}({named}{attrs})",
 }  # fmt: skip
-"""How a framework's own operators are called; the first name that fits counts."""
 
+# Attributes that JAX has in an object of their own.
 DIMENSION_NAMES = (*GATHER_NAMES, *SCATTER_NAMES)
-"""Attributes that JAX has in an object of their own."""
 
+# Attributes that gscli can do without, and the call cannot.
 CALL_ATTRIBUTES = ("kernel_size",)
-"""Attributes that gscli can do without, and the call cannot."""
 
+# Attributes that gscli has and the call has not.
 NON_CALL_ATTRIBUTES = ("opset", "device", "subscript", "validate_indices", "release")
-"""Attributes that gscli has and the call has not."""
 
 
 def write_own_call(analysis: CallAnalysis, target: str) -> list[str] | None:

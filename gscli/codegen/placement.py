@@ -34,11 +34,11 @@ from gscli.layout.matching import (
     match_windows,
 )
 
+# What an addressing must be for an operation of each form.
 MATCHERS = {
     "take": match_along_axis, "along": match_elements, "vectors": match_vectors,
     "direct": match_windows,
 }  # fmt: skip
-"""What an addressing must be for an operation of each form."""
 
 
 @dataclass

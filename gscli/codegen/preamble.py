@@ -15,8 +15,8 @@ from gscli.codegen.analysis import CallAnalysis
 from gscli.codegen.render import Language, format_number
 from gscli.codegen.steps import Constant
 
+# Cells that are written out.
 MAX_INLINE_CELLS = 64
-"""Cells that are written out."""
 
 
 class PreambleWriter:

@@ -93,8 +93,8 @@ def load_language(target: str) -> Language:
     )
 
 
+# How fields of templates are written, from the writer (w) and the step (s).
 Fields: TypeAlias = Mapping[str, Callable[[Any, Instruction], str]]
-"""How fields of templates are written, from the writer (w) and the step (s)."""
 
 PYTHON_FIELDS: Fields = {
     "all": lambda w, s: ", ".join(w.name_operands(s)),

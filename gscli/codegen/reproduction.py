@@ -29,6 +29,7 @@ from gscli.runtimes.packs import case_to_record
 from gscli.runtimes.reports import format_values
 from gscli.runtimes.trials import MISMATCH_WORDS, FuzzCase
 
+# Where the rules of an operator are written; the first name that fits counts.
 DOCUMENTATION = {
     "onnx.*": "https://onnx.ai/onnx/operators/onnx__{wire}.html",
     "numpy.*item": "https://numpy.org/doc/stable/user/basics.indexing.html",
@@ -44,8 +45,8 @@ DOCUMENTATION = {
     "stablehlo.*": "https://openxla.org/stablehlo/spec#{name}",
     "openvino.*": "https://docs.openvino.ai",
 }
-"""Where the rules of an operator are written; the first name that fits counts."""
 
+# What a variant makes of a function; the first name that fits counts.
 WRAPPERS = {
     "torch:compile": "call = torch.compile(call, dynamic=False)",
     "torch:?*": '{names}, = [array.to("{variant}") for array in ({names},)]',
@@ -53,8 +54,8 @@ WRAPPERS = {
     "jax:op-by-op": 'jax.config.update("jax_disable_jit", True)',
     "tensorflow:xla": "call = tf.function(call, jit_compile=True)",
 }
-"""What a variant makes of a function; the first name that fits counts."""
 
+# The output of a function and what flows back through it to its inputs of fractions.
 GRADIENTS = {
     "torch": """\
 leaves = [array.requires_grad_() for array in ({leaves},)]
@@ -69,7 +70,6 @@ with tf.GradientTape() as tape:
     output = call({names})
 gradients = tape.gradient(output, [{leaves}], cotangent)""",
 }
-"""The output of a function and what flows back through it to its inputs of fractions."""
 
 OPENVINO_RUN = """\
 import openvino as ov

@@ -13,8 +13,8 @@ from gscli.codegen.steps import CannotTranslate, Constant, Instruction, Value, V
 from gscli.layout.axes import Shape
 from gscli.layout.families import SCATTER_NAMES, DimensionNumbers
 
+# Forms whose operands stretch together, which StableHLO wants written.
 ELEMENTWISE = ("both", "plus", "where", "where_number", "replaced")
-"""Forms whose operands stretch together, which StableHLO wants written."""
 
 
 def tensor_type(shape: Shape, dtype: str) -> str:

@@ -13,8 +13,8 @@ from gscli.base.records import Record, former_names
 from gscli.codegen.native import TARGETS
 from gscli.frameworks.operator import Operator
 
+# Columns that comments are folded to.
 WIDTH = 100
-"""Columns that comments are folded to."""
 
 Exactness: TypeAlias = Literal[
     "exact", "exact for these indices", "exact for legal indices", "differs", "none"

@@ -25,39 +25,39 @@ from gscli.declare.attributes import Attribute, Option, Role, attribute_from_par
 from gscli.layout import Layout
 from gscli.layout.axes import Tensor
 
+# As many as a tensor has axes.
 MAX_INDEX_ARRAYS = 64
-"""As many as a tensor has axes."""
 
+# An input whose numbers decide shapes: the layout may look at `tensor.values`.
 ShapeInput: TypeAlias = Annotated[Tensor, "values"]
-"""An input whose numbers decide shapes: the layout may look at `tensor.values`."""
 
+# An index input whose largest number decides a shape: the one number in `tensor.values`.
 MaxValueInput: TypeAlias = Annotated[Tensor, "largest"]
-"""An index input whose largest number decides a shape: the one number in `tensor.values`."""
 
+# A list of ids: `tensor.values` is the last of them, and 1 where they are in ascending order.
 SortedInput: TypeAlias = Annotated[Tensor, "ascending"]
-"""A list of ids: `tensor.values` is the last of them, and 1 where they are in ascending order."""
 
+# A mask: `tensor.values` is how many of its cells are True, or numbers other than 0.
 Mask: TypeAlias = Annotated[Tensor, "mask"]
-"""A mask: `tensor.values` is how many of its cells are True, or numbers other than 0."""
 
+# A tuple of index arrays, one per leading axis; the inputs are called NAME_0, NAME_1, …
 VariadicInput: TypeAlias = Annotated[tuple[Tensor, ...], "many"]
-"""A tuple of index arrays, one per leading axis; the inputs are called NAME_0, NAME_1, …"""
 
+# The same, where arrays of uint8 are masks as those of bool are.
 VariadicMaskInput: TypeAlias = Annotated[tuple[Tensor, ...], "many", "bytes"]
-"""The same, where arrays of uint8 are masks as those of bool are."""
 
+# How a tuple's arrays stand among slices, None and `...`; None: they are for the leading axes.
 Subscript: TypeAlias = Annotated[
     str | None,
     Option("what stands between the brackets, i for each index array, as '1:3, i, None, ...'"),
 ]
-"""How a tuple's arrays stand among slices, None and `...`; None: they are for the leading axes."""
 
 
+# What Python has in place of `--strict`.
 STRICT_HINT = 'warnings.simplefilter("error", gscli.GscliWarning) makes errors of warnings'
-"""What Python has in place of `--strict`."""
 
+# Attributes that say how many rows there are; None or -1 leaves it to the indices.
 ROW_COUNTS = ("num_segments", "num_classes")
-"""Attributes that say how many rows there are; None or -1 leaves it to the indices."""
 
 InputKind: TypeAlias = Literal["tensor", "values", "largest", "ascending", "mask", "many"]
 

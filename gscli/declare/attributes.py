@@ -26,8 +26,8 @@ Role: TypeAlias = Literal["", "axis", "reduction"]
 AttributeKind: TypeAlias = Literal["int", "bool", "str", "choice", "ints", "sizes", "number"]
 
 
+# A number for each of some axes, or one that stands for all of them.
 Sizes: TypeAlias = tuple[int, ...] | int
-"""A number for each of some axes, or one that stands for all of them."""
 
 
 class Option(Record):
@@ -43,8 +43,8 @@ class Option(Record):
     role: Role = ""
 
 
+# What an annotation adds to the attribute that names the axis.
 AxisOption = partial(Option, role="axis")
-"""What an annotation adds to the attribute that names the axis."""
 
 
 class Attribute(Record):
@@ -239,10 +239,11 @@ _KINDS: dict[AttributeKind, _AttributeParser] = {
     ),
     "number": _AttributeParser("one number or word", _to_number, _parse_number),
 }
+
+# What PyTorch, OpenVINO and StableHLO call reductions that have ONNX's names here.
 _REDUCTIONS: dict[str, Reduction] = {
     "sum": "add", "prod": "mul", "multiply": "mul", "amax": "max", "amin": "min", "set": "none",
 }  # fmt: skip
-"""What PyTorch, OpenVINO and StableHLO call reductions that have ONNX's names here."""
 
 _SYNONYMS = _REDUCTIONS | {own: word for word, own in reversed(_REDUCTIONS.items())}
 
@@ -256,8 +257,8 @@ def parse_reduction(word: str) -> Reduction:
     return cast("Reduction", _REDUCTIONS.get(word, word))
 
 
+# The axis of a take: NumPy and JAX share it.
 TakeAxis: TypeAlias = Annotated[int | None, AxisOption("axis of a, -r … r-1; none: a is read flat")]
-"""The axis of a take: NumPy and JAX share it."""
 
 # Attributes of windowed gather and scatter, with their help: JAX and StableHLO share them.
 Dims: TypeAlias = tuple[int, ...]

@@ -32,12 +32,13 @@ if TYPE_CHECKING:
 
     Check = Callable[[], None] | None
 
+# As many as Linux itself follows before it says ELOOP.
 MAX_LINKS = 40
-"""As many as Linux itself follows before it says ELOOP."""
 
 _DESCRIPTOR = re.compile(r"/(?:dev|proc/self)/fd/(\d{1,9})")
+
+# To hold a file open whose content is of no interest, so that no other can be taken for it.
 _HELD = getattr(os, "O_PATH", os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY)
-"""To hold a file open whose content is of no interest, so that no other can be taken for it."""
 
 _STANDARD_STREAMS = {"/dev/stdout": 1, "/dev/stderr": 2}
 
@@ -224,11 +225,11 @@ def _stat_or_none(target: str) -> os.stat_result | None:
     return status
 
 
+# The attribute in which Linux keeps an access control list; its mask shows as the group's bits.
 _ACCESS_LIST = "system.posix_acl_access"
-"""The attribute in which Linux keeps an access control list; its mask shows as the group's bits."""
 
+# Attributes that stay; others, as capabilities and our own, are meant for the old content.
 _KEPT = ("user.", "security.selinux")
-"""Attributes that stay; others, as capabilities and our own, are meant for the old content."""
 
 
 def copy_permissions(old_path: str, new: int, old: os.stat_result) -> None:

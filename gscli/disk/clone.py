@@ -11,14 +11,14 @@ from gscli.disk.atomic import AtomicFile
 from gscli.disk.mapped import RegularFile
 from gscli.disk.system import check_space, write_all
 
+# The request that Btrfs, XFS, bcachefs and others answer by sharing blocks (ioctl_ficlone(2)).
 _FICLONE = 0x40049409
-"""The request that Btrfs, XFS, bcachefs and others answer by sharing blocks (ioctl_ficlone(2))."""
 
+# Bytes copied at a time, so that a signal is answered soon.
 _STEP = 1 << 20
-"""Bytes copied at a time, so that a signal is answered soon."""
 
+# Bytes in each of `st_blocks`.
 _BLOCK = 512
-"""Bytes in each of `st_blocks`."""
 
 
 def clone_file(source: RegularFile, target: AtomicFile) -> None:

@@ -19,8 +19,9 @@ from gscli.base.words import error_reason
 from gscli.disk.mapped import RegularFile
 
 _AT_FDCWD = -100
+
+# renameat2(2): the new name must be free; or both names exist, and neither is missing ever.
 _NOREPLACE, _EXCHANGE = 1, 2
-"""renameat2(2): the new name must be free; or both names exist, and neither is missing ever."""
 
 _NOT_HERE = {errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.EPERM}
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import FrameType
 
+# Every signal that ends a process unless it is caught; which there are depends on the system.
 SIGNALS = tuple(
     getattr(signal, name)
     for name in (
@@ -25,23 +26,20 @@ SIGNALS = tuple(
     )
     if hasattr(signal, name)
 )
-"""Every signal that ends a process unless it is caught; which there are depends on the system."""
 
 
+# Functions in which an exception would cut a clean-up in two, or be dropped by Python.
 _NOT_IN = {"__enter__", "__exit__", "__del__"}
-"""Functions in which an exception would cut a clean-up in two, or be dropped by Python."""
 
+# Modules whose functions run while something is freed, where Python drops exceptions too, or while
+# a pool of threads takes a call, and would not know what it was given.
 _NOT_OF = {"weakref", "_weakrefset", "concurrent.futures.thread"}
-"""Modules whose functions run while something is freed, where Python drops exceptions too, or while
-a pool of threads takes a call, and would not know what it was given.
-"""
 
 
+# What this process has written, by its printable name, and how far: told when it is interrupted.
+#
+# Whoever puts a result in place records it before signals act again.
 RESULTS: dict[str, str] = {}
-"""What this process has written, by its printable name, and how far: told when it is interrupted.
-
-Whoever puts a result in place records it before signals act again.
-"""
 
 
 def record_result(name: str, state: str = "was written") -> None:

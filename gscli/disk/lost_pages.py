@@ -14,8 +14,8 @@ from collections.abc import Callable
 from itertools import count
 from typing import Any
 
+# Losses that one process survives: the same page again and again would be no end.
 MOST_TIMES = 100
-"""Losses that one process survives: the same page again and again would be no end."""
 
 _installed: list[object] = []
 

@@ -29,30 +29,30 @@ from gscli.base.arrays import Array, DType
 from gscli.base.records import Record
 from gscli.base.words import error_reason, sanitize, suggest_names
 
+# Bytes of a mapped file that are looked at between two releases.
 READ_AT_ONCE = 16 << 20
-"""Bytes of a mapped file that are looked at between two releases."""
 
+# Bytes from which a copy costs more than the pages that a few writes touch.
 WORTH_OVERLAYING = 64 << 20
-"""Bytes from which a copy costs more than the pages that a few writes touch."""
 
+# On Linux and macOS alike.
 _MAP_FIXED = 0x10
-"""On Linux and macOS alike."""
 
+# To map pages before they are touched: on Linux from 5.14 on. Elsewhere each comes when it is.
 _POPULATE_READ = 22
-"""To map pages before they are touched: on Linux from 5.14 on. Elsewhere each comes when it is."""
 
+# Files beside a missing one whose names are looked at.
 MOST_NEIGHBOURS = 10_000
-"""Files beside a missing one whose names are looked at."""
 
 _UNTOUCHED = "run the command again when nobody writes to it"
 
 UNDO_SUFFIX = ".gscli-undo"
 
+# Number of the file, number of its undo file, and where that is.
 ATTRIBUTE = "user.gscli.undo"
-"""Number of the file, number of its undo file, and where that is."""
 
+# Files of which this process lost mapped pages.
 TRUNCATED_FILES: list[str] = []
-"""Files of which this process lost mapped pages."""
 
 
 class Stamp(Record):
@@ -85,11 +85,13 @@ class Stamp(Record):
 
 
 _NUMBER = r"-?\d++(?:\.\d++)?(?:[eE][-+]?\d++)?"
+
+# What Python reads as a tuple of numbers.
 _LIST = re.compile(rf"{_NUMBER}(?:, ?{_NUMBER})+|\((?:[(), ]|{_NUMBER})*(?<=\))", re.ASCII)
-"""What Python reads as a tuple of numbers."""
 _TO_BRACKETS = str.maketrans("()", "[]")
+
+# How an array begins that Python printed, or makes.
 _PYTHON = re.compile(r"((np|numpy|torch|jnp)\.)?(array|asarray|tensor|arange|zeros|ones)\(")
-"""How an array begins that Python printed, or makes."""
 
 
 def read_errors(name: str) -> AbstractContextManager[None]:
@@ -168,8 +170,9 @@ class RegularFile:
         """Raises OSError, and then the descriptor is still the caller's."""
         self.descriptor, self.is_truncated = -1, False
         self.path, self.name = os.path.abspath(path), name or path
+
+        # When it was opened.
         self.status = os.fstat(descriptor)
-        """When it was opened."""
         self.descriptor = descriptor
 
     @property

@@ -24,29 +24,29 @@ from gscli.base.words import sanitize
 
 LINE_LIMIT = 64 << 20
 PIECE = 1 << 16
+
+# Seconds between two looks at the memory of a process that is working and of what it started.
 LOOK_EVERY = 0.25
-"""Seconds between two looks at the memory of a process that is working and of what it started."""
 
+# Bytes that are kept of standard error; whatever was printed before them is dropped unread.
 LAST_WORDS = 4096
-"""Bytes that are kept of standard error; whatever was printed before them is dropped unread."""
 
+# Seconds a process has to be gone.
 END_WITHIN = 5.0
-"""Seconds a process has to be gone."""
 
+# Variables of Python's that load no code; an isolated process gets no others.
 PYTHON_VARIABLES = frozenset(
     ("PYTHONNOUSERSITE", "PYTHONHASHSEED", "PYTHONUTF8", "PYTHONDONTWRITEBYTECODE")
 )
-"""Variables of Python's that load no code; an isolated process gets no others."""
 
+# Python before 3.11 knows no PYTHONSAFEPATH: `sys` is built in, so nothing is loaded before.
 WITHOUT_FOLDER = "import sys\nsys.path[:] = filter(None, sys.path)\n"
-"""Python before 3.11 knows no PYTHONSAFEPATH: `sys` is built in, so nothing is loaded before."""
 
 _PR_SET_CHILD_SUBREAPER = 36
 
+# Variable by which what a process has started is known to be of it and of no other: one mark for
+# each process of ours from which it comes.
 _MARK = "GSCLI_CHILD"
-"""Variable by which what a process has started is known to be of it and of no other: one mark for
-each process of ours from which it comes.
-"""
 
 
 class ProcessSpec(Record):

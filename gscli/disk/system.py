@@ -22,11 +22,11 @@ except ImportError:  # pragma: no cover  not on Windows
 
 _NO_SUCH_CALL = (errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP)
 
+# glibc's M_MMAP_THRESHOLD; bytes of a block from which it has pages of its own.
 _MMAP_THRESHOLD, _RETURNED_FROM = -3, 6 << 20
-"""glibc's M_MMAP_THRESHOLD; bytes of a block from which it has pages of its own."""
 
+# glibc's M_TRIM_THRESHOLD; bytes of smaller blocks that are kept for the next ones.
 _TRIM_THRESHOLD, _KEPT = -1, 32 << 20
-"""glibc's M_TRIM_THRESHOLD; bytes of smaller blocks that are kept for the next ones."""
 
 
 def write_errors(

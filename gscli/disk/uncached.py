@@ -14,11 +14,11 @@ import numpy as np
 from gscli.base.arrays import Array
 from gscli.disk.system import write_all
 
+# Bytes of a result from which it is written so.
 MIN_DIRECT_BYTES = 128 << 20
-"""Bytes of a result from which it is written so."""
 
+# Bytes: addresses, positions and lengths that are multiples of it suit every device.
 PAGE = 4096
-"""Bytes: addresses, positions and lengths that are multiples of it suit every device."""
 
 
 def set_direct(descriptor: int, *, on: bool) -> bool:

@@ -72,11 +72,11 @@ from gscli.files.request import (
 
 FOLDER_LIMIT = 10_000
 
+# How the name of an index ends that says which of several files holds each tensor.
 SHARD_INDEX = ".safetensors.index.json"
-"""How the name of an index ends that says which of several files holds each tensor."""
 
+# Bytes of a text that are looked at for what it is.
 SNIFFED_BYTES = 1 << 16
-"""Bytes of a text that are looked at for what it is."""
 
 
 def load(

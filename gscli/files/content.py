@@ -27,21 +27,21 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
+# `check_rule` for what a format promises of its bytes.
 check_content = partial(check_rule, kind=ContentRefused)
-"""`check_rule` for what a format promises of its bytes."""
 
 STANDARD_INPUT = "standard input"
 
+# Arrays of at least this many bytes stay in the file and are mapped; smaller ones are read.
 MIN_MAP_BYTES = 1 << 20
-"""Arrays of at least this many bytes stay in the file and are mapped; smaller ones are read."""
 
+# JSON and CSV are at most this long, whatever the byte limit for arrays is.
 TEXT_LIMIT = 64 << 20
-"""JSON and CSV are at most this long, whatever the byte limit for arrays is."""
 
 PIPE_CHUNK = 1 << 20
 
+# Bytes of a stream from which its bounds are judged: enough for the header of any .npy file.
 MIN_SNIFF_BYTES = 1 << 14
-"""Bytes of a stream from which its bounds are judged: enough for the header of any .npy file."""
 
 _KINDS = (
     (stat.S_ISDIR, "is a folder"),
@@ -51,10 +51,9 @@ _KINDS = (
 )
 
 
+# Says of a stream's first bytes, the limit and its name how many bytes are refused, and how many
+# are all it has.
 BoundsFunction: TypeAlias = "Callable[[bytes, int, str], tuple[int, int]]"
-"""Says of a stream's first bytes, the limit and its name how many bytes are refused, and how many
-are all it has.
-"""
 
 
 class Content:

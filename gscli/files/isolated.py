@@ -26,17 +26,17 @@ from gscli.disk.mapped import Stamp
 from gscli.disk.processes import Child, Failure, python_program
 from gscli.files.content import Content
 
+# Seconds for one message: a piece of an array, or all that is found out before the first.
 PATIENCE = 30.0
-"""Seconds for one message: a piece of an array, or all that is found out before the first."""
 
+# What the process may compute for one message: whoever would end it may be gone.
 _PROCESSOR_SECONDS = 2 * PATIENCE
-"""What the process may compute for one message: whoever would end it may be gone."""
 
+# Bytes at most that follow one line.
 PIECE = 16 << 20
-"""Bytes at most that follow one line."""
 
+# Bytes that the library may take beside the arrays that it was allowed to make.
 MEMORY_ROOM = 512 << 20
-"""Bytes that the library may take beside the arrays that it was allowed to make."""
 
 _SCRIPT = """
 import json, os, sys
@@ -47,8 +47,9 @@ run(sys.argv[2], int(sys.argv[3]))
 """
 
 Request: TypeAlias = dict[str, Any]
+
+# What is said, in JSON, and the bytes that belong to it.
 Message: TypeAlias = tuple[dict[str, Any], "bytes | memoryview"]
-"""What is said, in JSON, and the bytes that belong to it."""
 
 
 def _start(module: str, descriptor: int) -> Child:
@@ -91,8 +92,8 @@ def _ask(
         line = check(child.exchange(b"", PATIENCE))
 
 
+# The process for the file that was asked about last: its other arrays are often next.
 _kept: dict[tuple[object, ...], Child] = {}
-"""The process for the file that was asked about last: its other arrays are often next."""
 
 _lock = threading.Lock()
 _kept_by_parents: list[Child] = []

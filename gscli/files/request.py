@@ -49,11 +49,16 @@ SourceKind = Literal["file", "stdin", "inline", "generator"]
 GENERATORS = ("arange", "zeros", "ones", "full", "rand")
 _NUMBER = r"-?\d+(\.\d+)?([eE][+-]?\d+)?"
 
+# Bare words, and how JSON spells them.
 JSON_WORDS = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
-"""Bare words, and how JSON spells them."""
 
 _INLINE_WORDS = ("true", "false", "null", *JSON_WORDS, *JSON_WORDS.values())
 
+# Suffix → module of gscli.files, imported when such a file comes, and what is true of the format:
+# it is `written`, not only read; `text`, of a limited length; has several arrays, its `members`, by
+# name, or `columns` below a header; is a `store`, a folder or archive of many files which a library
+# reads, and `versioned` where a version may be named behind @; has `little-endian` values, which
+# are taken as they lie there.
 FORMATS = {
     ".npy": ("formats.npy", "written"),
     ".npz": ("formats.npz", "written members"),
@@ -71,12 +76,6 @@ FORMATS = {
     ".zip": ("stores.zarr_format", "members store"),
     ".icechunk": ("stores.zarr_format", "written members store versioned"),
 }
-"""Suffix → module of gscli.files, imported when such a file comes, and what is true of the format:
-it is `written`, not only read; `text`, of a limited length; has several arrays, its `members`, by
-name, or `columns` below a header; is a `store`, a folder or archive of many files which a library
-reads, and `versioned` where a version may be named behind @; has `little-endian` values, which are
-taken as they lie there.
-"""
 
 
 def _suffixes(trait: str) -> tuple[str, ...]:
@@ -95,29 +94,29 @@ _TORCH_LINE = (
     "np.save('w.npy', torch.load('{name}', weights_only=True)['w'].numpy())\""
 )
 
+# What frameworks and people call the same argument.
 SYNONYMS = (
     frozenset({"data", "params", "x", "a", "arr", "input", "operand", "tensor", "self", "ref"}),
     frozenset({"indices", "index", "idx", "ind", "indexes", "start_indices", "scatter_indices"}),
     frozenset({"updates", "update", "upd", "src", "source", "values", "value"}),
 )
-"""What frameworks and people call the same argument."""
 
 _NUMBERED = re.compile(r"input_(\d{1,3})")
 
+# Characters that the names of all that is nested in a file may have together.
 NAMES_LIMIT = 16 << 20
-"""Characters that the names of all that is nested in a file may have together."""
 
 NAMES_SHOWN = 12
 
+# The name of an array in a file where nobody gave one.
 DEFAULT_MEMBER = "output"
-"""The name of an array in a file where nobody gave one."""
 
+# Bytes that are built in memory where no other limit is set.
 MAX_BYTES = 1 << 30
-"""Bytes that are built in memory where no other limit is set."""
 
 
+# Where a writer puts bytes: all of them are taken, their number is the result.
 Output = Callable[[bytes | memoryview], int]
-"""Where a writer puts bytes: all of them are taken, their number is the result."""
 
 
 class Source(Record):

@@ -29,8 +29,9 @@ NAMES: tuple[str, ...] = (
     "stablehlo",
 )
 ALIASES = {"tf": "tensorflow"}
+
+# Frameworks that give the bare commands: ONNX, and two operators that ONNX does not have.
 BARE_FRAMEWORKS: tuple[str, ...] = ("onnx", "openvino", "numpy")
-"""Frameworks that give the bare commands: ONNX, and two operators that ONNX does not have."""
 
 
 @cache

@@ -15,20 +15,20 @@ from gscli.layout import Layout
 from gscli.plan.indices import BLOCK
 from gscli.plan.plan import Plan, ValidatedPlan
 
+# Addresses that are looked at: one for each entry, or one for each cell of windows.
 MAX_COMPARED_CELLS = 1 << 22
-"""Addresses that are looked at: one for each entry, or one for each cell of windows."""
 
+# Bytes of updates that are held against each other; more are taken to differ.
 MAX_COMPARED_BYTES = 1 << 26
-"""Bytes of updates that are held against each other; more are taken to differ."""
 
+# Frameworks whose texts leave the result open even where all writers of a cell bring the same.
 _FORBIDDING = frozenset({"onnx", "mxnet"})
-"""Frameworks whose texts leave the result open even where all writers of a cell bring the same."""
 
+# Entries of one group that a warning names.
 _NAMED = 3
-"""Entries of one group that a warning names."""
 
+# Groups that a warning describes.
 _DESCRIBED = 3
-"""Groups that a warning describes."""
 
 
 class Duplicates(Record):

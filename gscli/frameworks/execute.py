@@ -25,8 +25,8 @@ from gscli.layout.axes import DtypeError
 from gscli.plan import CallInputs, build_plan, infer_layout
 from gscli.plan.plan import Plan, ValidatedPlan
 
+# Entries of a call from Python that is looked through; a trace of any call has its warnings.
 MAX_WARNED_ENTRIES = 4096
-"""Entries of a call from Python that is looked through; a trace of any call has its warnings."""
 
 
 def call_operator(operator: Signature, inputs: Sequence[object], attrs: Arguments) -> Array:

@@ -15,11 +15,11 @@ from gscli.kernel.reductions import saturating_cast
 from gscli.plan.outcomes import OUTCOMES, count_outcomes, describe_skips
 from gscli.plan.plan import Plan, ValidatedPlan
 
+# Attributes by which a caller says what becomes of an index outside: no word is needed then.
 POLICY_ATTRIBUTES = ("mode", "bad_indices_policy")
-"""Attributes by which a caller says what becomes of an index outside: no word is needed then."""
 
+# Numbers of one kind that a warning tells.
 MAX_EXAMPLES = 3
-"""Numbers of one kind that a warning tells."""
 
 
 def collect_plan_notices(operator: Signature, plan: ValidatedPlan) -> list[Notice]:

@@ -50,8 +50,8 @@ FRAMEWORK = Framework("onnx", "ONNX", newest=28)
 
 CACHE_MODES = {"linear": RAISE_OUTSIDE, "circular": WRAP_OUTSIDE}
 
+# Every tensor type of opset 24, and the small floats that came since.
 CACHE_DTYPES = tuple(name for name in ALL_DTYPES if name not in ("int2", "uint2"))
-"""Every tensor type of opset 24, and the small floats that came since."""
 
 OPEN_ORDER = "ONNX leaves the result open with reduction=none"
 WHY = "the text lists the type but gives this reduction no meaning for it; runtimes refuse it too"

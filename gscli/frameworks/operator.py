@@ -69,11 +69,11 @@ class ConceptCall(Record):
         return self.batch_dims == 0 and self.reduction == "none"
 
 
+# An operator's attributes for a call, or None when it cannot express the call.
 Attrs: TypeAlias = Mapping[str, object] | None
-"""An operator's attributes for a call, or None when it cannot express the call."""
 
+# The reductions of an operator that has none.
 OVERWRITE: Arguments = {"none": "none"}
-"""The reductions of an operator that has none."""
 
 
 class Comparison(Record):
@@ -297,8 +297,8 @@ class Framework:
         return declare
 
 
+# What makes an operator of an empty function that has its name and its help.
 FamilyMember: TypeAlias = Callable[[Callable[[], None]], Operator]
-"""What makes an operator of an empty function that has its name and its help."""
 
 
 def import_framework(name: str) -> Framework:

@@ -30,17 +30,17 @@ from gscli.layout import CELLS, Layout
 from gscli.layout.axes import Fit, Number, OutOfBounds, Reduction, Updates
 from gscli.plan.plan import ValidatedPlan, fit_updates
 
+# The one number that an operator without an input of updates writes everywhere.
 VALUE = "value"
-"""The one number that an operator without an input of updates writes everywhere."""
 
+# The input that a move reads or writes, beside the plan's own.
 COTANGENT = "cotangent"
-"""The input that a move reads or writes, beside the plan's own."""
 
+# The gradient of data, and of each update in the shape of the result.
 Pair = tuple[Array, Array]
-"""The gradient of data, and of each update in the shape of the result."""
 
+# Numbers of updates in the order of the loop, and the flat numbers of their cells.
 Holders = tuple[Indices, Indices]
-"""Numbers of updates in the order of the loop, and the flat numbers of their cells."""
 
 
 def compute_gradients(
@@ -402,10 +402,10 @@ def _back_through_extreme(walk: BackwardWalk) -> Pair:
     return data, passed
 
 
+# What flows to data and to the updates where these are not summed up.
 _STEPS_BACK: Mapping[Reduction, Callable[[BackwardWalk], Pair]] = {
     "none": _back_through_set,
     "mul": _back_through_mul,
     **dict.fromkeys(("div", "pow"), _back_through_product),
     **dict.fromkeys(("max", "min"), _back_through_extreme),
 }
-"""What flows to data and to the updates where these are not summed up."""

@@ -17,8 +17,8 @@ from gscli.layout import Layout
 from gscli.plan import CallInputs
 from gscli.traces import Trace
 
+# Element types that have a gradient here.
 DIFFERENTIABLE = ("float32", "float64")
-"""Element types that have a gradient here."""
 
 CONVERT = "convert data and updates to float32 or float64"
 

@@ -9,11 +9,11 @@ import numpy as np
 
 from gscli.base.arrays import Array, Indices
 
+# Factors of one cell from which they are multiplied along, and not with those of other cells.
 MANY_FACTORS = 64
-"""Factors of one cell from which they are multiplied along, and not with those of other cells."""
 
+# Updates from which the compiled loops are asked: they are imported for that alone.
 MIN_NATIVE_UPDATES = 1 << 12
-"""Updates from which the compiled loops are asked: they are imported for that alone."""
 
 
 def select_equal(cells: Indices, values: Array, kept: Array) -> Indices:

@@ -39,11 +39,12 @@ class Convention(Record):
     missing: tuple[tuple[Reduction, str], ...] = ()
 
 
+# The specification's loop itself: an update that equals its cell leaves the cell as it is.
 LOOP = Convention("loop")
-"""The specification's loop itself: an update that equals its cell leaves the cell as it is."""
 
 _UNIQUE = "JAX itself has the gradient of updates only with unique_indices=True"
 
+# Those that have gradients of their own. ONNX, OpenVINO, NumPy and StableHLO have the loop's.
 CONVENTIONS: dict[str, Convention] = {
     convention.name: convention
     for convention in (
@@ -57,7 +58,6 @@ CONVENTIONS: dict[str, Convention] = {
         Convention("tensorflow", "even", "all", "spread", "vanish"),
     )
 }  # fmt: skip
-"""Those that have gradients of their own. ONNX, OpenVINO, NumPy and StableHLO have the loop's."""
 
 
 def choose_convention(framework: str, rules: str | None = None) -> Convention:

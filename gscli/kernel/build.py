@@ -22,14 +22,14 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 SOURCE = Path(__file__).with_name("loops.c")
 LIBRARY = "loops.dll" if sys.platform == "win32" else "libloops.so"  # beside loops.py
 
+# Whole numbers wrap around, and no multiplication is fused with an addition: bits matter.
 UNIX = (
     "-std=c11", "-O3", "-fPIC", "-shared", "-fvisibility=hidden",
     "-fwrapv", "-ffp-contract=off", "-fno-trapping-math",
 )  # fmt: skip
-"""Whole numbers wrap around, and no multiplication is fused with an addition: bits matter."""
 
+# As its documentation has them; these were never tried.
 MSVC = ("/nologo", "/std:c11", "/O2", "/fp:precise", "/LD")
-"""As its documentation has them; these were never tried."""
 
 
 class Loops(BuildHookInterface[Any]):

@@ -25,8 +25,9 @@ from gscli.base.words import INTEGERS, real_part
 from gscli.kernel import tuning
 
 LIBRARY = Path(__file__).with_name("loops.dll" if sys.platform == "win32" else "libloops.so")
+
+# What `gscli_interface` of a library answers whose functions are the ones declared here.
 INTERFACE = 10
-"""What `gscli_interface` of a library answers whose functions are the ones declared here."""
 
 # --- what a processor has, and which ways pay there ----------------------------------------------
 
@@ -41,9 +42,12 @@ class Feature(IntFlag):
     INTEL = 16  # its maker
 
 
+# What GSCLI_LOOPS leaves of a processor.
 LESSER = {"portable": Feature(0), "avx2": Feature.AVX2 | Feature.F16C}
-"""What GSCLI_LOOPS leaves of a processor."""
 
+# Each way, what a processor needs so that it pays, and the race that decided that: milliseconds of
+# rows of the benchmark, one thread where no other number is named. In the order of the bits that
+# `gscli_use` of loops.c takes.
 WAYS = {
     "vectors of 32 bytes": Feature.AVX2,  # W5 58 → 51, W6 65 → 57, W12 rows 62 → 39
     # W5 51 → 47, W6 57 → 53; W11 float32 28 by both, so that rows keep those of 32.
@@ -56,14 +60,11 @@ WAYS = {
     # what lies between its rows.
     "short rows shared by two threads": Feature.INTEL,
 }
-"""Each way, what a processor needs so that it pays, and the race that decided that: milliseconds of
-rows of the benchmark, one thread where no other number is named. In the order of the bits that
-`gscli_use` of loops.c takes."""
 
+# Bytes of a row from which threads share rows where that way pays, and from which it always does,
+# and bytes of all rows for each thread, which must not wait for others' lines. Single cells are not
+# shared: what a thread spends on picking its own, one needs for combining all.
 LEAST_SHARED, SHARED, MIN_SHARE = 32, 256, 1024
-"""Bytes of a row from which threads share rows where that way pays, and from which it always does,
-and bytes of all rows for each thread, which must not wait for others' lines. Single cells are not
-shared: what a thread spends on picking its own, one needs for combining all."""
 
 
 def processor_features(native: ctypes.CDLL) -> Feature:
@@ -93,15 +94,16 @@ def backend_name() -> str:
     return f"compiled loops, those of {lesser}" if lesser in LESSER else "compiled loops"
 
 
+# The order of the types in loops.c, INT8 and so on.
 _NUMBERS = (*INTEGERS, "float32", "float64", "float16", "bfloat16")
-"""The order of the types in loops.c, INT8 and so on."""
 
 _OF_NUMBERS = {np.add: 0, np.subtract: 1, np.multiply: 2, np.maximum: 3, np.minimum: 4}
+
+# Of bytes that are 0 or 1 the larger is their or, the smaller their and; the operations on complex
+# numbers are those that treat their parts alike.
 _OPERATIONS: dict[str, dict[Any, int]] = {
     "b": {np.logical_or: 3, np.logical_and: 4}, "c": {np.add: 0, np.subtract: 1},
 }  # fmt: skip
-"""Of bytes that are 0 or 1 the larger is their or, the smaller their and; the operations on complex
-numbers are those that treat their parts alike."""
 
 
 def native_reduction(dtype: np.dtype[Any], ufunc: Any) -> tuple[int, int, int] | None:

@@ -113,8 +113,8 @@ def write(
     write_with_numpy(target, *tile.repeated_addresses(), items, ufunc)
 
 
+# Cells of rows that NumPy combines in less time than it takes to find their flat addresses.
 FEW_CELLS = 256
-"""Cells of rows that NumPy combines in less time than it takes to find their flat addresses."""
 
 
 def write_with_numpy(
@@ -138,15 +138,15 @@ def write_with_numpy(
 
 # --- a plan cut into tiles --------------------------------------------------------------------
 
+# Bytes of each row that a strip has at least: neighbours come from memory together.
 STRIP_WIDTH = 256
-"""Bytes of each row that a strip has at least: neighbours come from memory together."""
 
+# How many more entries a tile may have where nobody stores their addresses, and where it is all
+# its thread does.
 LARGER, LARGEST = 4, 64
-"""How many more entries a tile may have where nobody stores their addresses, and where it is all
-its thread does."""
 
+# Cells of outer positions that share their entries: copied and soon written, or read.
 CACHE_CELLS, SEVERAL = 1 << 20, 1 << 23
-"""Cells of outer positions that share their entries: copied and soon written, or read."""
 
 
 class Tiling:

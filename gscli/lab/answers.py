@@ -15,11 +15,11 @@ from gscli.files.formats.jsonarray import dump_json
 from gscli.frameworks.operator import ConceptCall, ConceptName, Operator
 from gscli.traces import MAX_JSON_CELLS, Trace
 
+# Names the JSON form of a comparison.
 SCHEMA = "gscli-compare/1"
-"""Names the JSON form of a comparison."""
 
+# Entries that tell rows with equal answers apart.
 _MAX_COMPARED_ENTRIES = 200
-"""Entries that tell rows with equal answers apart."""
 
 
 @former_names(answered="runtime_output", indices="indices_name", way="index_outcomes")

@@ -10,14 +10,15 @@ from gscli.lab.calls import to_wire_name
 from gscli.lab.examples import build_probe
 from gscli.lab.rules import Rule, compute_rules, format_markdown_table
 
+# The columns of each table.
 OPERATORS = {
     1: ("onnx.gather_nd", "tensorflow.gather_nd", "mxnet.gather_nd",
         "onnx.scatter_nd", "tensorflow.scatter_nd", "mxnet.scatter_nd"),
     2: ("onnx.gather", "tensorflow.gather", "caffe2.gather", "numpy.take", "mxnet.take",
         "mxnet.np.take"),
 }  # fmt: skip
-"""The columns of each table."""
 
+# The rows of each table: columns of the rules, or what is asked of a probe.
 ROWS: Mapping[int, Mapping[str, str]] = {
     1: {
         "Coordinates of a vector run along": "vector_axis",
@@ -33,7 +34,6 @@ ROWS: Mapping[int, Mapping[str, str]] = {
         "Out of range": "out_of_range",
     },
 }
-"""The rows of each table: columns of the rules, or what is asked of a probe."""
 
 VARIANT_PREFIXES = ("mode=", "device=", "release=")
 

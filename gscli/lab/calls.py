@@ -22,8 +22,8 @@ from gscli.files.formats.jsonarray import dump_json
 from gscli.frameworks import find_operator
 from gscli.frameworks.operator import Operator
 
+# Frameworks whose own names are in camel case.
 CAMEL_CASE_FRAMEWORKS = ("onnx", "openvino", "caffe2")
-"""Frameworks whose own names are in camel case."""
 
 Loaded = TypeVar("Loaded")
 

@@ -32,18 +32,18 @@ ExpectedOutput: TypeAlias = Literal["output", "error", "open"]
 
 MAX_FILE_BYTES = 1 << 30
 
+# Bytes of an answer: as many of the widest values as a line can hold.
 MAX_OUTPUT_BYTES = 16 * MOST_VALUES
-"""Bytes of an answer: as many of the widest values as a line can hold."""
 
 
+# Sums and products of gradients may be made in any order.
 GRADIENT_TOLERANCE = Tolerance(1e-9, 1e-12)
-"""Sums and products of gradients may be made in any order."""
 
 _NEEDED = {"id": object, "op": object, "inputs": dict, "expect": object}
 _CASE_EXAMPLE = '{"id": …, "framework": …, "op": …, "inputs": {…}, "attrs": {…}, "expect": …}'
 
+# Characters of a command with everything in it that a person still reads and copies.
 MAX_COMMAND_CHARACTERS = 2000
-"""Characters of a command with everything in it that a person still reads and copies."""
 
 
 class Case(Record):

@@ -42,12 +42,12 @@ from gscli.plan.indices import IndexOutcome, fits_axis
 from gscli.plan.outcomes import outcome_of
 from gscli.traces import Trace
 
+# Axes of a tensor up to which every order of them is tried.
 MAX_TRANSPOSED_AXES = 4
-"""Axes of a tensor up to which every order of them is tried."""
 
 
+# Bytes of indices or updates up to which a changed copy of them is made.
 MAX_TRANSFORMED_BYTES = 64 << 20
-"""Bytes of indices or updates up to which a changed copy of them is made."""
 
 
 class PossibleCause(Record):
@@ -62,8 +62,8 @@ class PossibleCause(Record):
     is_rule_set: bool = False
 
 
+# A possible cause, the end of "this is what you get when …", and its answer.
 CandidateCause: TypeAlias = tuple[str, Array]
-"""A possible cause, the end of "this is what you get when …", and its answer."""
 
 
 def iter_mistakes(trace: Trace, cells: Indices | None = None) -> Iterator[CandidateCause]:
@@ -120,24 +120,25 @@ _NEGATIVE_CAUSES: dict[IndexOutcome, str] = {
     "below": "entries with a negative index are dropped",
     "outside": "entries with a negative index are dropped",
 }
+
+# What becomes of index numbers from -size to -1, and of those beyond both ends.
 _BEYOND_CAUSES: dict[IndexOutcome, str] = {
     "clipped": "indices out of range are clipped to the nearest end",
     "wrapped": "indices are wrapped around until they fit",
     "outside": "entries with an index out of range are dropped",
 }
-"""What becomes of index numbers from -size to -1, and of those beyond both ends."""
 
+# Types in which a reduction may be computed before it is rounded once.
 _WIDER = {"float16": "float32", "bfloat16": "float32", "float32": "float64"}
-"""Types in which a reduction may be computed before it is rounded once."""
 
+# Those that are likely in place of another one, which by chance give the same.
 _PLAIN_REDUCTIONS: tuple[Reduction, ...] = ("none", "add")
-"""Those that are likely in place of another one, which by chance give the same."""
 
+# Types that a whole model may have been converted to.
 _NARROWER = {
     "float64": ("float32",), "float32": ("float16", "bfloat16"),
     "int64": ("int32", "int16", "int8"), "int32": ("int16", "int8"), "int16": ("int8",),
 }  # fmt: skip
-"""Types that a whole model may have been converted to."""
 
 
 def _layout_mistakes(call: CallVariants) -> DeferredRuns:
@@ -270,18 +271,20 @@ _VECTOR_TRANSFORMS: dict[str, ArrayTransform] = {
     "the last number of each index vector is one too high": partial(_shift_last, 1),
     "the last number of each index vector is one too low": partial(_shift_last, -1),
 }
+
+# Of indices with several axes, none of which is that of vectors.
 _ROW_TRANSFORMS: dict[str, ArrayTransform] = {
     "indices are reversed along their last axis": lambda array: array[..., ::-1],
 }
-"""Of indices with several axes, none of which is that of vectors."""
 _UPDATE_TRANSFORMS: dict[str, ArrayTransform] = {
     "the first update is used for every entry": _repeat_first,
     "updates are one entry late": lambda array: np.roll(array, 1, axis=0),
     "updates are one entry early": lambda array: np.roll(array, -1, axis=0),
     "updates are read in column-major order": _column_major,
 }
+
+# Of updates that are not added, or it is a subtraction.
 _SIGN_TRANSFORMS: dict[str, ArrayTransform] = {"updates have the other sign": np.negative}
-"""Of updates that are not added, or it is a subtraction."""
 
 
 def _zero_row(row: int, array: Array) -> Array:
@@ -295,16 +298,17 @@ _DATA_TRANSFORMS: dict[str, ArrayTransform] = {
     "row 0 of data is padding, which is zero": partial(_zero_row, 0),
     "the last row of data is padding, which is zero": partial(_zero_row, -1),
 }
+
+# Of data whose first axis no index addresses.
 _BATCH_TRANSFORMS: dict[str, ArrayTransform] = {
     "the first batch of data is used for every batch": _repeat_first,
 }
-"""Of data whose first axis no index addresses."""
 
+# Of indices and updates alike.
 _LEFT_OUT: dict[str, ArrayTransform] = {
     "the first entry is left out": lambda array: array[1:],
     "the last entry is left out": lambda array: array[:-1],
 }
-"""Of indices and updates alike."""
 
 _AXES, _BATCHES = ("axis", "dim"), "batch_dims"
 
@@ -390,5 +394,5 @@ def _round_to_dtype(call: CallVariants, dtype: str) -> Array:
     return output.astype(parse_dtype(dtype)).astype(output.dtype)
 
 
+# The plainest mistakes first.
 _TABLES = (_layout_mistakes, _attribute_mistakes, order_mistakes, _input_mistakes)
-"""The plainest mistakes first."""

@@ -36,11 +36,11 @@ from gscli.plan.masks import expand_masks
 from gscli.plan.plan import ValidatedPlan
 from gscli.traces import Trace
 
+# A rule set that can express a call, and the operator's attributes that do.
 ExpressibleCall: TypeAlias = tuple[Operator, Comparison, Arguments]
-"""A rule set that can express a call, and the operator's attributes that do."""
 
+# What runs a call: its plan and its output, as `execute` gives them.
 CallRunner: TypeAlias = Callable[[Operator, Arrays, Arguments], tuple[ValidatedPlan, Array]]
-"""What runs a call: its plan and its output, as `execute` gives them."""
 
 
 def compare(

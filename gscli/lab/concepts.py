@@ -21,8 +21,8 @@ from gscli.layout.axes import Reduction
 if TYPE_CHECKING:
     from gscli.base.arrays import Arrays
 
+# How updates may meet what is there, under neutral names.
 REDUCTION_NAMES: tuple[Reduction, ...] = get_args(Reduction)
-"""How updates may meet what is there, under neutral names."""
 
 
 class Concept(Record):

@@ -26,6 +26,7 @@ from gscli.disk import mapped
 from gscli.layout import Layout
 from gscli.layout.axes import Shape
 
+# Sums and products may be rounded in another order than the expectation's: a few last bits.
 DEFAULT_RTOL = {
     "float16": 4e-3,
     "bfloat16": 2e-2,
@@ -34,16 +35,15 @@ DEFAULT_RTOL = {
     "complex64": 1e-6,
     "complex128": 1e-14,
 }
-"""Sums and products may be rounded in another order than the expectation's: a few last bits."""
 
+# Differing cells that are described one by one.
 MAX_LISTED = 20
-"""Differing cells that are described one by one."""
 
+# Differing cells, evenly spread, whose numbers are kept.
 MAX_SAMPLED = 1024
-"""Differing cells, evenly spread, whose numbers are kept."""
 
+# Cells compared at a time, so that mapped files need no memory of their own.
 BLOCK = 1 << 20
-"""Cells compared at a time, so that mapped files need no memory of their own."""
 
 
 class Tolerance(Record):

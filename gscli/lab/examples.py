@@ -26,13 +26,13 @@ from gscli.plan import CallInputs, infer_layout
 from gscli.plan.masks import extract_subscript
 from gscli.traces import Trace, trace_call
 
+# Attributes that change the fate of an index or a cell: an example's own choice of one is left out
+# where the default is asked for, and every choice of them is probed.
 BEHAVIOUR_ATTRIBUTES = (
     "mode", "device", "release", "bad_indices_policy", "xla", "wrap_negative_indices",
     "allow_negative_indices", "reduction",
     "reduce", "accumulate", "update_computation", "include_self", "use_init_val",
 )  # fmt: skip
-"""Attributes that change the fate of an index or a cell: an example's own choice of one is left out
-where the default is asked for, and every choice of them is probed."""
 
 
 class Probe(Record):

@@ -30,24 +30,24 @@ from gscli.stream import open_result
 from gscli.traces import Trace
 from gscli.traces.entries import iter_entries
 
+# Cells of an answer up to which every cause is tried as a whole; some cells of a larger one.
 MAX_FULL_SEARCH_CELLS = 1 << 22
-"""Cells of an answer up to which every cause is tried as a whole; some cells of a larger one."""
 
+# Cells of a large answer, evenly spread, that are tried beside differing ones.
 SPREAD_SAMPLE_COUNT = 512
-"""Cells of a large answer, evenly spread, that are tried beside differing ones."""
 
+# How often differing cells, and how many of them, change places to see what fits by chance.
 SHIFT_COUNT, MAX_SHIFTED_CELLS = 20, 4096
-"""How often differing cells, and how many of them, change places to see what fits by chance."""
 
+# Differing cells, up to which several mistakes may give the same by chance.
 FEW_CELLS = 16
-"""Differing cells, up to which several mistakes may give the same by chance."""
 
 _TOO_SMALL = (
     "so few cells do not tell these apart: try more entries, in no order, on data like arange:5x4"
 )
 
+# Entries that are looked through for those that reach a differing cell.
 MAX_SEARCHED_ENTRIES = 1000
-"""Entries that are looked through for those that reach a differing cell."""
 
 
 def diagnose_output(trace: Trace, expected: LoadedInput, tolerance: Tolerance) -> OutputDiagnosis:

@@ -19,11 +19,11 @@ from gscli.lab.difference import compare_tensors
 from gscli.layout.axes import Reduction
 from gscli.traces import Trace
 
+# Names the JSON form.
 SCHEMA = "gscli-compare-gradients/1"
-"""Names the JSON form."""
 
+# What the inputs with gradients are called here, whatever an operator calls them.
 ROLES = ("data", "updates")
-"""What the inputs with gradients are called here, whatever an operator calls them."""
 
 
 class GradientRow(Record):

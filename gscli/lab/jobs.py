@@ -40,8 +40,9 @@ from gscli.plan import CallInputs
 from gscli.traces import Trace
 
 MAX_INPUT_BYTES = 1 << 30
+
+# Bytes of all inputs of a job, which may be as many as data has axes.
 MAX_JOB_BYTES = 3 * MAX_INPUT_BYTES
-"""Bytes of all inputs of a job, which may be as many as data has axes."""
 
 _KEYS = (
     "id", "framework", "op", "opset", "device", "inputs", "attrs", "output", "expect", "rtol",

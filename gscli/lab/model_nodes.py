@@ -16,8 +16,8 @@ from gscli.frameworks import load_framework
 from gscli.frameworks.operator import Operator
 from gscli.lab.calls import to_gscli_name
 
+# Names of the domain whose operators the ONNX standard defines.
 ONNX_DOMAINS = ("", "ai.onnx")
-"""Names of the domain whose operators the ONNX standard defines."""
 
 
 class ForeignNode(ContentRefused):

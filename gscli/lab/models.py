@@ -29,8 +29,8 @@ from gscli.files.request import MAX_BYTES, list_keys
 from gscli.frameworks import load_framework
 from gscli.lab.model_nodes import ONNX_DOMAINS, ForeignNode, ModelNode, iter_nodes
 
+# Bytes of a tensor that may be read as a shape; larger ones are not needed to infer shapes.
 SHAPE_BYTES = 1 << 12
-"""Bytes of a tensor that may be read as a shape; larger ones are not needed to infer shapes."""
 
 INFERENCE_SECONDS = 5
 INFERENCE_MEMORY = 1 << 30
@@ -232,8 +232,8 @@ def infer_shapes(message: Any) -> Any:
     return type(message).FromString(data)
 
 
+# What the names of folders with recorded inputs and outputs begin with.
 DATA_SET = "test_data_set_"
-"""What the names of folders with recorded inputs and outputs begin with."""
 
 
 def list_data_sets(folder: Path) -> list[Path]:

@@ -21,13 +21,14 @@ from gscli.frameworks.operator import (
 from gscli.lab.answers import UnsupportedRuleSet
 from gscli.lab.concepts import list_mappings, translate_attributes
 
+# The opset from which ONNX's Scatter is called ScatterElements.
 SCATTER_ELEMENTS_SINCE = 11
-"""The opset from which ONNX's Scatter is called ScatterElements."""
 
 DeclaredComparison: TypeAlias = tuple[Operator, Comparison]
 ComparisonsByTitle: TypeAlias = dict[str, list[DeclaredComparison]]
+
+# Declared comparisons by what asked for them, and what was asked for and has none.
 Selection: TypeAlias = tuple[ComparisonsByTitle, list[UnsupportedRuleSet]]
-"""Declared comparisons by what asked for them, and what was asked for and has none."""
 
 
 def select_rule_sets(concept: ConceptName, only: Sequence[str], opsets: Sequence[int]) -> Selection:

@@ -23,8 +23,8 @@ from gscli.lab.examples import (
 from gscli.layout import Layout
 from gscli.plan.outcomes import OUTCOMES, outcome_of
 
+# Choices that are another spelling of a choice.
 CHOICE_ALIASES = {"xla_cpu": "xla", "DEFAULT": ""}
-"""Choices that are another spelling of a choice."""
 
 COLUMNS = ("negative", "out_of_range", "duplicates", "untouched", "default_axis")
 HEADS = ("operator", *(column.replace("_", " ") for column in COLUMNS))
@@ -98,8 +98,8 @@ def _operator_rules(operator: Operator) -> Iterator[Rule]:
                 yield rule
 
 
+# Attributes that have a row of their own only where it differs from laying data flat.
 _AXES = {"axis", "dim"}
-"""Attributes that have a row of their own only where it differs from laying data flat."""
 
 
 def _iter_variants(operator: Operator) -> Iterator[tuple[str, dict[str, object]]]:
@@ -155,8 +155,9 @@ def _describe_skip(layout: Layout) -> str:
 
 
 SMALLEST, LARGEST = "the smallest value of the type", "the largest value of the type"
+
+# What JAX reads outside, by the type of data.
 EXTREME = "NaN, the smallest integer, the largest unsigned one or True"
-"""What JAX reads outside, by the type of data."""
 
 
 def _describe_value(value: Array) -> str:

@@ -28,8 +28,8 @@ from gscli.plan.plan import Plan, ValidatedPlan
 from gscli.stream.gather import open_rows
 from gscli.traces import Trace
 
+# Addresses or updates that are looked at together.
 MAX_BLOCK_ADDRESSES = 1 << 20
-"""Addresses or updates that are looked at together."""
 
 
 def run_at_cells(plan: ValidatedPlan, cells: Indices, size: int) -> Array:
@@ -168,11 +168,11 @@ def _iter_reaching_updates(plan: ValidatedPlan, cells: Indices) -> Iterator[tupl
         yield places[chosen], values[chosen]
 
 
+# Runs a variant.
 DeferredRun: TypeAlias = Callable[[], Array]
-"""Runs a variant."""
 
+# Causes, and what runs each.
 DeferredRuns: TypeAlias = Iterator[tuple[str, DeferredRun]]
-"""Causes, and what runs each."""
 
 ArrayTransform: TypeAlias = Callable[[Array], Array]
 
@@ -232,8 +232,8 @@ class CallVariants(Record):
         return self.run(self.trace.operator, self.trace.call_inputs, attrs)[1]
 
 
+# Updates that are put in another order at most.
 MAX_REORDERED_UPDATES = 1 << 22
-"""Updates that are put in another order at most."""
 
 
 def order_mistakes(call: CallVariants) -> DeferredRuns:

@@ -46,8 +46,8 @@ from gscli.layout.axes import (
 )
 from gscli.layout.forms import CanonicalForm, choose_form
 
+# What a fold calls the number of the bag of each entry, and the cells that a gather reads.
 BAGS, CELLS = "bags", "cells"
-"""What a fold calls the number of the bag of each entry, and the cells that a gather reads."""
 
 
 class Fold(Record):
@@ -249,11 +249,10 @@ class Layout(LayoutFields):
         return tuple(dict.fromkeys(column.source for column in self.addressing.columns))
 
 
+# What an operator returns whose output is a new tensor: none of its inputs can be changed for it.
+#
+# Gathers, and scatters that begin with zeros or with nothing (segments, `scatter_nd` on a shape).
 NewOutput: TypeAlias = Annotated[Layout, "new"]
-"""What an operator returns whose output is a new tensor: none of its inputs can be changed for it.
-
-Gathers, and scatters that begin with zeros or with nothing (segments, `scatter_nd` on a shape).
-"""
 
 
 def gather_layout(

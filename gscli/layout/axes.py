@@ -48,8 +48,8 @@ class Negative(Enum):
     SKIP = "skips its entry"
 
 
+# The largest index that keeps its meaning where indices are cut to 32 bits.
 INT32_MAX = 2**31 - 1
-"""The largest index that keeps its meaning where indices are cut to 32 bits."""
 
 
 class Truncation(Enum):
@@ -84,12 +84,13 @@ class Policy(Record):
     is_refused: bool = False
 
 
+# Legal are -s … s-1 on an axis of size s; other numbers are refused.
 FROM_END = Policy()
-"""Legal are -s … s-1 on an axis of size s; other numbers are refused."""
+
+# Legal are 0 … s-1; what becomes of other numbers, negative ones too.
 RAISE_OUTSIDE, WRAP_OUTSIDE, CLIP_OUTSIDE, SKIP_OUTSIDE = (
     Policy(Negative.OUTSIDE, beyond) for beyond in OutOfBounds
 )
-"""Legal are 0 … s-1; what becomes of other numbers, negative ones too."""
 
 
 class Fit(Enum):

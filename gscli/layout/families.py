@@ -25,11 +25,12 @@ GATHER_NAMES = (
     "offset_dims", "collapsed_slice_dims", "operand_batching_dims", "start_indices_batching_dims",
     "start_index_map",
 )  # fmt: skip
+
+# What StableHLO calls the lists of dimensions of a gather and of a scatter, in their order.
 SCATTER_NAMES = (
     "update_window_dims", "inserted_window_dims", "input_batching_dims",
     "scatter_indices_batching_dims", "scatter_dims_to_operand_dims",
 )  # fmt: skip
-"""What StableHLO calls the lists of dimensions of a gather and of a scatter, in their order."""
 
 
 class DimensionNumbers(Record):

@@ -163,12 +163,12 @@ def check_vector_length(indices: Tensor, longest: int, hint: str = "") -> None:
     check_rule(fits, "index vectors are empty", where, valid=legal, hint=hint)
 
 
+# Reductions without a meaning for a kind of element type, and the way on.
 _UNSUPPORTED_REDUCTIONS: dict[str, tuple[tuple[str, ...], str]] = {
     "bool": (("max", "min", "mean"), "numbers have one: --dtype int32"),
     "str": (("sub", "mul", "max", "min", "mean"), "text can be replaced or joined only"),
     "complex": (("max", "min"), "complex numbers have no order; they have sums and products"),
 }
-"""Reductions without a meaning for a kind of element type, and the way on."""
 
 
 def check_reduction(

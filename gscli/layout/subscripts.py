@@ -92,8 +92,8 @@ def split_items(text: str) -> list[str]:
     return parts if len(parts) > 1 and text[:1] != "[" and all(known) else []
 
 
+# A number, or some between brackets.
 _NUMBERS = re.compile(r"-?\d+|\[[][\d\s,-]*\]")
-"""A number, or some between brackets."""
 
 
 def parse_subscript(text: str) -> tuple[Item, ...]:

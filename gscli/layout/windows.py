@@ -15,8 +15,8 @@ from gscli.layout.axes import Addressing, Shape, Tensor
 from gscli.layout.families import DimensionNumbers, without_axis
 from gscli.layout.refusals import check_exact_shape
 
+# The name that the framework gives to a list of dimensions, and the list.
 NamedDims: TypeAlias = tuple[str, Shape]
-"""The name that the framework gives to a list of dimensions, and the list."""
 
 
 def gather_windows(

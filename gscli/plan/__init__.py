@@ -34,11 +34,11 @@ if TYPE_CHECKING:
     from gscli.files import LoadedInput
     from gscli.plan.masks import ExpandedInputs
 
+# Bytes an output may have, or four times the inputs' if that is more, unless the caller says.
 DEFAULT_LIMIT = 1 << 30
-"""Bytes an output may have, or four times the inputs' if that is more, unless the caller says."""
 
+# Entries that a call may always have, whatever its tensors hold.
 MAX_FREE_ENTRIES = 1 << 20
-"""Entries that a call may always have, whatever its tensors hold."""
 
 _MAX_AXES = 64
 _MAX_BYTES = (1 << 63) - 1

@@ -12,11 +12,11 @@ from gscli.disk import mapped
 from gscli.layout import Layout
 from gscli.plan.indices import BLOCK, BoundLayout, describe_out_of_range, legal_range
 
+# Bad indices and groups of duplicates that `check` lists one by one, unless a limit says.
 DEFAULT_LISTED = 50
-"""Bad indices and groups of duplicates that `check` lists one by one, unless a limit says."""
 
+# Entries after which the pages of mapped indices are let go.
 RELEASE_INTERVAL = 64 * BLOCK
-"""Entries after which the pages of mapped indices are let go."""
 
 
 def find_out_of_bounds(

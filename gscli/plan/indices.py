@@ -29,16 +29,17 @@ from gscli.layout.axes import (
     Truncation,
 )
 
+# Entries judged or resolved at a time: their addresses stay in the second-level cache.
 BLOCK = 1 << 16
-"""Entries judged or resolved at a time: their addresses stay in the second-level cache."""
 
+# Entries up to which a call takes longer than its work.
 SMALL_CALL_ENTRIES = 1024
-"""Entries up to which a call takes longer than its work."""
 
+# NumPy's flat iterators stop there; arrays may have 64 axes.
 MOST_FLATITER_AXES = 32
-"""NumPy's flat iterators stop there; arrays may have 64 axes."""
 
 
+# What becomes of an index number; `gscli.plan.outcomes` says how it is told.
 IndexOutcome: TypeAlias = Literal[
     "cut",
     "from_end",
@@ -51,10 +52,9 @@ IndexOutcome: TypeAlias = Literal[
     "partly",
     "refused",
 ]
-"""What becomes of an index number; `gscli.plan.outcomes` says how it is told."""
 
+# Which sign stands beside a number in a picture.
 OutcomeSign: TypeAlias = Literal["wrapped", "clipped", "skipped"]
-"""Which sign stands beside a number in a picture."""
 
 
 class BoundLayout:
@@ -245,8 +245,8 @@ def unravel_range(first: int, last: int, shape: Shape) -> tuple[Indices, ...]:
 
 # --- policies at work: numbers as written become coordinates, one column at a time ---------------
 
+# Numbers that Python looks through in less time than one of NumPy's calls takes.
 _SMALL_COUNT = 16
-"""Numbers that Python looks through in less time than one of NumPy's calls takes."""
 
 _UNSIGNED = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
 

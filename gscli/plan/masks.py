@@ -26,8 +26,8 @@ from gscli.layout.subscripts import (
 )
 from gscli.plan.indices import true_cells
 
+# Inputs by their names, the input that each is from where that is another, and attributes.
 ExpandedInputs: TypeAlias = tuple[dict[str, Array], Mapping[str, str], Arguments]
-"""Inputs by their names, the input that each is from where that is another, and attributes."""
 
 ARRAY = Item("i")
 

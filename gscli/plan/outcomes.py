@@ -44,6 +44,7 @@ class OutcomeWords(Record):
     way: str = "{raw_value} is outside: {fate}"
 
 
+# In the order in which they are told.
 OUTCOMES: dict[IndexOutcome, OutcomeWords] = {
     "cut": OutcomeWords(
         "wrapped",
@@ -151,7 +152,6 @@ OUTCOMES: dict[IndexOutcome, OutcomeWords] = {
         landing="partly outside",
     ),
 }
-"""In the order in which they are told."""
 
 OUTCOMES["refused"] = OUTCOMES["outside"]._replace(
     does="is refused",

@@ -42,11 +42,11 @@ from gscli.plan.indices import (
     wrap_negative,
 )
 
+# Addresses that a set compares in less time than sorting takes.
 _SET_LIMIT = 256
-"""Addresses that a set compares in less time than sorting takes."""
 
+# Bad indices that a refusal describes; it counts the others.
 SHOWN_FINDINGS = 3
-"""Bad indices that a refusal describes; it counts the others."""
 
 
 class Plan(BoundLayout):

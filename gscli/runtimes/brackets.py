@@ -16,8 +16,8 @@ from gscli.runtimes.drafts import CallSpec, Rng, Roles, Shape
 
 Item: TypeAlias = tuple[str, Any]
 
+# How often each kind of item is drawn.
 ITEM_WEIGHTS = {"array": 45, "slice": 22, "mask": 9, "new": 8, "dots": 8, "end": 8}
-"""How often each kind of item is drawn."""
 
 
 def draw_subscript_call(roles: Roles, dice: Rng) -> CallSpec:

@@ -23,11 +23,11 @@ from gscli.base.words import sanitize, suggest_names
 from gscli.disk.processes import Child, Failure, ProcessSpec, python_program
 from gscli.files.formats.jsontext import parse_json
 
+# Files that adapters share, in the order they are joined.
 PARTS = ("answerer", "onnx_models", "stablehlo_models")
-"""Files that adapters share, in the order they are joined."""
 
+# Seconds an interpreter has to say which packages it has.
 VERSION_TIMEOUT = 30.0
-"""Seconds an interpreter has to say which packages it has."""
 
 
 class Adapter(Record):
@@ -39,6 +39,7 @@ class Adapter(Record):
     needs: tuple[str, ...] = ()
 
 
+# The runtimes that `--on NAME` knows.
 ADAPTERS = (
     Adapter("numpy", "numpy"),
     Adapter("onnxruntime", "onnxruntime", "an execution provider, e.g. CUDAExecutionProvider",
@@ -57,12 +58,13 @@ ADAPTERS = (
     Adapter("paddle", "paddlepaddle", "a device: gpu"),
     Adapter("onnx2torch", "onnx2torch", "", ("onnx", "torch")),
 )  # fmt: skip
-"""The runtimes that `--on NAME` knows."""
 
 NAMES = tuple(adapter.name for adapter in ADAPTERS)
-BACKEND = Adapter("backend", "onnx", "MODULE:CLASS of an onnx.backend.base.Backend")
-"""What `--on MODULE:CLASS` starts."""
 
+# What `--on MODULE:CLASS` starts.
+BACKEND = Adapter("backend", "onnx", "MODULE:CLASS of an onnx.backend.base.Backend")
+
+# The releases that recorded cases of the operators were run in: tests/vectors/code.json.
 TESTED_RELEASES = {
     "numpy": ("NumPy", "2.4.6"),
     "torch": ("PyTorch", "2.13.0"),
@@ -72,7 +74,6 @@ TESTED_RELEASES = {
     "openvino": ("OpenVINO", "2026.4.1"),
     "stablehlo": ("the StableHLO interpreter of jaxlib", "0.10.2"),
 }
-"""The releases that recorded cases of the operators were run in: tests/vectors/code.json."""
 
 BOOTSTRAP = """\
 import runpy, sys

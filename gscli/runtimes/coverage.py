@@ -20,11 +20,11 @@ from gscli.layout.subscripts import parse_subscript
 from gscli.plan.indices import legal_range
 from gscli.plan.plan import Plan
 
+# Types of data that need no word.
 USUAL_TYPES = ("float32", "float64", "int32", "int64")
-"""Types of data that need no word."""
 
+# Words that a pack of cases is measured by, and that tell no kinds of differences apart.
 BOUNDARY_RULES = frozenset(("lowest index", "highest index"))
-"""Words that a pack of cases is measured by, and that tell no kinds of differences apart."""
 
 
 def find_covered_rules(operator: Operator, inputs: Arrays, plan: Plan) -> frozenset[str]:

@@ -17,6 +17,7 @@ from gscli.layout import Layout
 
 Shape: TypeAlias = tuple[int, ...]
 
+# Indices at the borders of widths; cut to 32 bits, or without their sign, some are small.
 FAR_INDICES = (
     (1 << 31) + 5,
     (1 << 32) + 1,
@@ -26,7 +27,6 @@ FAR_INDICES = (
     -(1 << 63),
     -(1 << 63) + 1,
 )
-"""Indices at the borders of widths; cut to 32 bits, or without their sign, some are small."""
 
 
 class Roles(Record):

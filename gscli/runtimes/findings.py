@@ -11,23 +11,23 @@ from gscli.base.records import Record
 from gscli.runtimes.protocol import Hello, Reply
 from gscli.runtimes.trials import COSTLY, WARNINGS, FuzzCase, Mismatch
 
+# Calls of one costly kind after which calls that meet the same rules are left out.
 MAX_COSTLY_REPEATS = 5
-"""Calls of one costly kind after which calls that meet the same rules are left out."""
 
+# Rules that are one wherever a cause is looked for, and the word for all of them.
 SHARED_WORDS = (
     (r"index too (large|small)", "index out of range"),
     (r"duplicates under \w+", "duplicates"),
     (r"reduction=\w+", "reduction"),
 )
-"""Rules that are one wherever a cause is looked for, and the word for all of them."""
 
+# The word for a call that meets no rule; as a cause it needs a reason that is the same.
 PLAIN = "plain"
-"""The word for a call that meets no rule; as a cause it needs a reason that is the same."""
 
+# What rules begin with that are causes only where nothing else is met.
 CIRCUMSTANCES = (
     "axis", "opset", "rank", "slices", "several numbers", "data ", "indices int", "indices uint",
 )  # fmt: skip
-"""What rules begin with that are causes only where nothing else is met."""
 
 
 @dataclass(eq=False)
@@ -75,6 +75,7 @@ class FuzzFinding:
         return is_enough and self.covers(other, self.mismatch)
 
 
+# What may become of the calls of an operator, and what is said of it where there are any.
 COUNT_WORDS = {
     "cases": "",
     "differ": "",
@@ -83,7 +84,6 @@ COUNT_WORDS = {
     "slow_once": "too slow once (--patience), not in a new process",
     "left_out": "more left out: they would end the process again",
 }
-"""What may become of the calls of an operator, and what is said of it where there are any."""
 
 
 @dataclass(eq=False)

@@ -19,8 +19,8 @@ from gscli.runtimes.protocol import Reply
 from gscli.runtimes.shrinking import shrink_case
 from gscli.runtimes.trials import COSTLY, FuzzCase, Mismatch, find_mismatch, has_changed
 
+# Kinds of differences of one operator and verdict that are made small; more are only counted.
 MAX_KINDS = 12
-"""Kinds of differences of one operator and verdict that are made small; more are only counted."""
 
 
 class FuzzOptions(Record):
@@ -40,14 +40,13 @@ ProgressCallback = Callable[[FuzzReport], None]
 CaseRunner = Callable[[FuzzCase], tuple[Reply, Mismatch | None]]
 CaseGenerator = Callable[[Operator, int, Arguments, int], Iterator[FuzzCase]]
 
+# How many times as long a call may take that was late before.
 SURE_OF_HANG = 3
-"""How many times as long a call may take that was late before."""
 
+# Calls in a row that differ in their contents alone, where a runtime compiles for shapes.
+#
+# JAX takes 30 to 140 ms for a new one, and less than 1 ms for the next call.
 CALLS_PER_SHAPE = 12
-"""Calls in a row that differ in their contents alone, where a runtime compiles for shapes.
-
-JAX takes 30 to 140 ms for a new one, and less than 1 ms for the next call.
-"""
 
 
 def fuzz(

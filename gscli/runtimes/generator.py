@@ -24,11 +24,11 @@ from gscli.runtimes.drafts import CallSpec, Rng, Roles
 from gscli.runtimes.random_shapes import choose_generator
 from gscli.runtimes.trials import ExpectedResult, FuzzCase
 
+# How often the indices of a call are plain, partly negative, at the borders, partly bad.
 INDEX_MODE_WEIGHTS = {"legal": 40, "negative": 25, "borders": 12, "outside": 23}
-"""How often the indices of a call are plain, partly negative, at the borders, partly bad."""
 
+# The same where numbers below zero are refused, so that most calls are answered there, too.
 REFUSED_MODE_WEIGHTS = {"legal": 70, "negative": 8, "borders": 4, "outside": 18}
-"""The same where numbers below zero are refused, so that most calls are answered there, too."""
 
 DATA_TYPES = {
     "float32": 38, "int32": 12, "int64": 12, "float64": 8, "float16": 6, "uint8": 4, "bool": 5,
@@ -38,37 +38,39 @@ INDEX_TYPES = {
     "int64": 64, "int32": 24, "int8": 2, "int16": 1, "uint8": 3, "uint32": 2, "uint64": 4,
 }  # fmt: skip
 
+# How often values are distinct whole numbers, and what takes the place of some of them else.
 VALUE_MODE_WEIGHTS = {"whole": 55, "fractions": 15, "special": 20, "limits": 10}
-"""How often values are distinct whole numbers, and what takes the place of some of them else."""
 
 SPECIAL_VALUES = (float("nan"), float("inf"), -float("inf"), -0.0, 0.0)
+
+# Sums of these are exact in every type of floating point.
 FRACTIONS = (0.25, -0.5, 1.75, -3.25)
-"""Sums of these are exact in every type of floating point."""
 
 UNUSUAL_TEXTS = ("", "ü", "日本語", "a b", "x" * 20)
-REPLACED_SHARE = 0.4
-"""Part of the cells that hold one of these."""
 
+# Part of the cells that hold one of these.
+REPLACED_SHARE = 0.4
+
+# Attributes that say which runtime it is, or that promise what a random call does not keep.
 EXCLUDED_ATTRIBUTES = (
     "device", "xla", "release", "indices_are_sorted", "unique_indices", "validate_indices",
     "indices_per_axis",
 )  # fmt: skip
-"""Attributes that say which runtime it is, or that promise what a random call does not keep."""
 
+# Values of an attribute that is a number.
 NUMBERS = (-1, 0, 2, 3, 5, 9)
-"""Values of an attribute that is a number."""
 
+# Part of the calls in which an attribute of this kind is given, though it has a default.
 ATTRIBUTE_SHARES = {"choice": 0.7, "bool": 0.4, "number": 0.3}
-"""Part of the calls in which an attribute of this kind is given, though it has a default."""
 
+# Part of the calls with refused shapes or types that are put to the runtime all the same.
 REFUSED_SHARE = 0.04
-"""Part of the calls with refused shapes or types that are put to the runtime all the same."""
 
+# Part of the calls that keep a promise in which it is given.
 PROMISED = 0.4
-"""Part of the calls that keep a promise in which it is given."""
 
+# Calls drawn in a row that the rules refuse for their shapes before an operator is given up.
 MAX_REJECTIONS = 400
-"""Calls drawn in a row that the rules refuse for their shapes before an operator is given up."""
 
 
 def generate_cases(

@@ -24,14 +24,15 @@ from gscli.runtimes.trials import ExpectedResult, FuzzCase, Mismatch, MismatchKi
 from gscli.traces import Trace
 
 MAX_COTANGENT = 5
-TIED_VALUES = (2.0, -1.0, 2.0, 0.0, -1.0, 3.0, 1.0)
-"""Values of data and updates: several are often the largest of a cell, and one factor is 0."""
 
+# Values of data and updates: several are often the largest of a cell, and one factor is 0.
+TIED_VALUES = (2.0, -1.0, 2.0, 0.0, -1.0, 3.0, 1.0)
+
+# What a framework may choose otherwise, and what the difference is then.
 OTHER_CHOICES: tuple[tuple[MismatchKind, dict[str, Any]], ...] = (
     *(("tie", {"ties": ties}) for ties in get_args(Ties)),
     *(("writer", {"writers": writers}) for writers in get_args(Writers)),
 )  # fmt: skip
-"""What a framework may choose otherwise, and what the difference is then."""
 
 
 @dataclass(frozen=True, eq=False)

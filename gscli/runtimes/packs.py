@@ -35,17 +35,17 @@ from gscli.runtimes.catalogue import load_shared_module
 from gscli.runtimes.generator import generate_cases
 from gscli.runtimes.trials import ExpectedResult, FuzzCase
 
+# Cases that meet each rule before a pack is filled with others.
 MIN_CASES_PER_RULE = 2
-"""Cases that meet each rule before a pack is filled with others."""
 
+# Calls drawn for each case of a pack.
 CANDIDATES_PER_CASE = 8
-"""Calls drawn for each case of a pack."""
 
+# Calls that are drawn at least, and at most where there are fewer cases: each rule is met.
 FEWEST_CANDIDATES, MOST_CANDIDATES = 400, 20_000
-"""Calls that are drawn at least, and at most where there are fewer cases: each rule is met."""
 
+# Where a folder of node tests has the cases that none can hold.
 OTHERS_FILE = "others.jsonl"
-"""Where a folder of node tests has the cases that none can hold."""
 
 
 class CaseSuite(Record):

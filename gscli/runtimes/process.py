@@ -31,18 +31,18 @@ from gscli.runtimes.protocol import (
     parse_reply,
 )
 
+# Seconds until the first line: importing a large framework from a cold disk takes a minute.
 START_LIMIT = 180.0
-"""Seconds until the first line: importing a large framework from a cold disk takes a minute."""
 
+# Seconds until one is told that the first line of a program of one's own is waited for.
 SILENCE_LIMIT = 5.0
-"""Seconds until one is told that the first line of a program of one's own is waited for."""
 
 _OWN_START = "how a program or class of one's own begins: gscli help runtimes"
 
 MEMORY_LIMIT = 4 << 30
 
+# A request has an id at random below this, so that no answer can be prepared before it.
 ID_LIMIT = 1 << 31
-"""A request has an id at random below this, so that no answer can be prepared before it."""
 
 
 class OutOfTime(Exception):

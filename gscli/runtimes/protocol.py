@@ -20,12 +20,13 @@ from gscli.frameworks import find_operators, operators
 from gscli.frameworks.operator import Operator
 from gscli.lab.calls import find_flaw, to_gscli_name
 
+# The operator that answers its input: with it the way in and out is tried.
 ECHO = "echo"
-"""The operator that answers its input: with it the way in and out is tried."""
 
 MAX_OPS = 10_000
+
+# Characters of a foreign message that are kept.
 MAX_MESSAGE_CHARACTERS = 300
-"""Characters of a foreign message that are kept."""
 
 ReplyStatus: TypeAlias = Literal[
     "output", "error", "unsupported", "crash", "hang", "memory", "garbage"

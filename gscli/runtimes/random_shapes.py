@@ -211,10 +211,10 @@ def draw_sequences(roles: Roles, dice: Rng) -> CallSpec:
     return _set_axis(roles, draft, axis - dice.choose((0, rank)))
 
 
+# Attributes of dimension numbers, and which of them each is.
 DIMENSION_ORDER = {
     name: at for names in (GATHER_NAMES, SCATTER_NAMES) for at, name in enumerate(names)
 }
-"""Attributes of dimension numbers, and which of them each is."""
 
 
 def draw_windows(roles: Roles, dice: Rng) -> CallSpec:

@@ -19,20 +19,23 @@ from gscli.runtimes.generator import infer_roles
 from gscli.runtimes.trials import COSTLY, FuzzCase, Mismatch
 
 MismatchFinder: TypeAlias = Callable[[FuzzCase], Mismatch | None]
+
+# For some extents the axis to be cut and its new size; size -1 takes the axis away.
 AxisCut: TypeAlias = Mapping[str, tuple[int, int]]
-"""For some extents the axis to be cut and its new size; size -1 takes the axis away."""
 
 MAX_CALLS = 400
 MAX_SECONDS = 20.0
+
+# Numbers that a person takes in at a glance: what ends the process is not made smaller yet.
 FEW_NUMBERS = 6
-"""Numbers that a person takes in at a glance: what ends the process is not made smaller yet."""
 
 PLAIN_NUMBERS = 100
 CUTS = (0.0, 1.0, 0.5)
 AXES = ("axis", "dim", "batch_dims")
 SHAPES = ("shape", "slice_sizes")
+
+# Attributes and inputs that hold sizes: they are cut along with the arrays.
 SIZES = (*SHAPES, "num_segments")
-"""Attributes and inputs that hold sizes: they are cut along with the arrays."""
 
 
 def shrink_case(trial: FuzzCase, mismatch: Mismatch, find_mismatch: MismatchFinder) -> FuzzCase:

@@ -146,6 +146,7 @@ MismatchKind: TypeAlias = Literal[
     "answers", "winner", "open", "sequence", "gradient", "tie", "writer",
 ]  # fmt: skip
 
+# Every kind of difference in words.
 MISMATCH_WORDS: dict[MismatchKind, str] = {
     "value": "another value than the rules",
     "shape": "another shape than the rules",
@@ -164,17 +165,16 @@ MISMATCH_WORDS: dict[MismatchKind, str] = {
     "tie": "another share of the gradient at ties",
     "writer": "another choice among several writers of a cell in the gradient",
 }
-"""Every kind of difference in words."""
 
+# Kinds where the output is right.
 GRADIENT_KINDS: tuple[MismatchKind, ...] = ("gradient", "tie", "writer")
-"""Kinds where the output is right."""
 
+# Kinds that fail only under --strict: nothing that was promised is broken.
 WARNINGS: tuple[MismatchKind, ...] = ("answers", "winner", "open", "tie", "writer")
-"""Kinds that fail only under --strict: nothing that was promised is broken."""
 
 
+# Kinds that cost a new process, and some the whole time limit.
 COSTLY: tuple[MismatchKind, ...] = ("crash", "hang", "memory", "garbage")
-"""Kinds that cost a new process, and some the whole time limit."""
 
 
 class Mismatch(Record):

@@ -16,14 +16,14 @@ from gscli.stream.rowfile import FileRows, InMemoryRows
 if TYPE_CHECKING:
     from gscli.stream.chunked.grid import ChunkedRows
 
+# Data as rows, wherever they lie.
 Rows: TypeAlias = "FileRows | InMemoryRows | ChunkedRows"
-"""Data as rows, wherever they lie."""
 
+# Bytes of result that are gathered at a time: the file is passed over once for each piece.
 PIECE_BYTES = 36 << 20
-"""Bytes of result that are gathered at a time: the file is passed over once for each piece."""
 
+# Rows gathered at a time at most: sorting them takes about 40 bytes for each.
 MAX_PIECE_ROWS = 1 << 20
-"""Rows gathered at a time at most: sorting them takes about 40 bytes for each."""
 
 
 def iter_gathered(plan: ValidatedPlan, source: Rows, dtype: DType) -> Iterator[Array]:

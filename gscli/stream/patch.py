@@ -39,8 +39,8 @@ from gscli.stream.scatter import (
 from gscli.stream.to_file import Progress, ProgressCounter, make_update_reader, open_data_rows
 from gscli.stream.undo_file import UndoFile, iter_parts, put_back, reserve_rows, write_rows
 
+# Bytes of rows that are changed at a time.
 CHUNK = 8 << 20
-"""Bytes of rows that are changed at a time."""
 
 
 def make_in_place_error(where: str, word: str = "") -> UsageError:

@@ -21,17 +21,17 @@ from gscli.stream.scatter import stable_argsort
 
 Bytes = NDArray[np.uint8]
 
+# Bytes of a row up to which it is an item of NumPy's to us; larger ones are read one by one.
 LARGEST_ITEM = 1 << 16
-"""Bytes of a row up to which it is an item of NumPy's to us; larger ones are read one by one."""
 
+# Bytes mapped at once where many rows of a window are wanted.
 WINDOW = 1 << 22
-"""Bytes mapped at once where many rows of a window are wanted."""
 
+# Rows in a window up to which each is read alone: so many calls cost as much as the window.
 SPARSE_FACTOR = 128
-"""Rows in a window up to which each is read alone: so many calls cost as much as the window."""
 
+# Rows read alone whose bytes are put together at a time.
 MAX_PREADS = 1 << 11
-"""Rows read alone whose bytes are put together at a time."""
 
 
 class FileRows:

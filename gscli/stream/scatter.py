@@ -25,28 +25,28 @@ from gscli.layout import Layout
 from gscli.layout.axes import row_major_strides
 from gscli.plan.plan import ValidatedPlan
 
+# Bytes of data that pass by at a time.
 BLOCK = 1 << 20
-"""Bytes of data that pass by at a time."""
 
+# Addresses that are sorted in memory, at about 40 bytes each while it is done.
 MAX_SORTED_RECORDS = 1 << 19
-"""Addresses that are sorted in memory, at about 40 bytes each while it is done."""
 
+# Cells of updates that are read at a time, for as many blocks as they belong to.
 PREFETCH_CELLS = 1 << 21
-"""Cells of updates that are read at a time, for as many blocks as they belong to."""
 
+# Addresses in a lane, which is what is dealt out at a time.
 SEQUENTIAL_TILE = MAX_SORTED_RECORDS // 8
-"""Addresses in a lane, which is what is dealt out at a time."""
 
+# Temporary files open at a time.
 MAX_SPILL_FILES = 64
-"""Temporary files open at a time."""
 
+# Bytes of records that are read back at a time.
 SPILL_BYTES = 1 << 20
-"""Bytes of records that are read back at a time."""
 
 UPDATE_RECORD = np.dtype([("row", np.int64), ("place", np.int64)])
 
+# What gives rows of a block and their updates (n, run), in entry order, as often as asked.
 Updates = Callable[[], Iterator[tuple[Indices, Array]]]
-"""What gives rows of a block and their updates (n, run), in entry order, as often as asked."""
 
 
 def stable_argsort(keys: Indices, limit: int) -> Indices:

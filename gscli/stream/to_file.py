@@ -27,8 +27,8 @@ from gscli.stream.rowfile import FileRows, InMemoryRows
 from gscli.stream.scatter import BLOCK, ExternalSort, apply_updates, update_records
 from gscli.stream.writeback import write_parts
 
+# Who is told how many bytes are done, and how many there are in all.
 Progress: TypeAlias = Callable[[int, int], None] | None
-"""Who is told how many bytes are done, and how many there are in all."""
 
 
 class ProgressCounter:
@@ -50,8 +50,8 @@ class ProgressCounter:
                 self.add(count)
 
 
+# Bytes of a mapped input from which a result is streamed rather than made in memory.
 MIN_STREAM_BYTES = 64 << 20
-"""Bytes of a mapped input from which a result is streamed rather than made in memory."""
 
 
 def is_worth_streaming(inputs: Arrays) -> bool:

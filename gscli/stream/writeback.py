@@ -17,11 +17,11 @@ from gscli.disk.atomic import AtomicFile
 from gscli.disk.system import write_error
 from gscli.disk.uncached import MIN_DIRECT_BYTES, allocate_pages, set_direct, write_at
 
+# Bytes in a buffer: a multiple of any device's blocks.
 BUFFER_BYTES = 6 << 20
-"""Bytes in a buffer: a multiple of any device's blocks."""
 
+# Buffers on their way while one is filled, so that the device has always something to do.
 THREADS = 2
-"""Buffers on their way while one is filled, so that the device has always something to do."""
 
 
 def write_parts(file: AtomicFile, parts: Iterable[Array], size: int) -> Generator[int]:

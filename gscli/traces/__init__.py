@@ -33,16 +33,16 @@ __all__ = ["SCHEMA", "Entry", "Role", "Trace", "TracedTensor", "entry_label", "t
 if TYPE_CHECKING:
     from gscli.frameworks.duplicates import Duplicates
 
+# Names the JSON form of a run.
 SCHEMA = "gscli/1"
-"""Names the JSON form of a run."""
 
 Role: TypeAlias = Literal["data", "indices", "updates", "output"]
 
+# Entries that `to_dict` lists before it only counts them.
 MAX_JSON_ENTRIES = 10_000
-"""Entries that `to_dict` lists before it only counts them."""
 
+# Cells of an input that `to_dict` lists.
 MAX_JSON_CELLS = 10_000
-"""Cells of an input that `to_dict` lists."""
 
 
 class TracedTensor(Record):
@@ -84,17 +84,17 @@ class Trace:
     before the run, about its inputs. `stated`: attributes that were written, defaults or not.
     """
 
+    # How a picture calls the two values of a cell that is written.
     change_words: tuple[str, str] = ("was", "is")
-    """How a picture calls the two values of a cell that is written."""
 
+    # How a picture calls the result.
     output_name = "output"
-    """How a picture calls the result."""
 
+    # What is said of it in place of the words for an operator's own run.
     words: TraceWords | None = None
-    """What is said of it in place of the words for an operator's own run."""
 
+    # Whether the entries of a scatter know what their cells held before and after them.
     is_replayed = True
-    """Whether the entries of a scatter know what their cells held before and after them."""
 
     def __init__(
         self,

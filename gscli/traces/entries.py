@@ -106,13 +106,13 @@ def _box_list(box: Box) -> list[object]:
     return [start if stop == start + 1 else [start, stop] for start, stop in box]
 
 
+# Of each column an entry's coordinate, and the code of what became of its number.
 ResolvedNumbers: TypeAlias = tuple[tuple[int, int], ...]
-"""Of each column an entry's coordinate, and the code of what became of its number."""
 
 ENTRIES_AT_ONCE = 1024
 
+# Cells replayed at most; entries beyond have no change.
 REPLAYED_CELLS = 1 << 20
-"""Cells replayed at most; entries beyond have no change."""
 
 
 def iter_entries(

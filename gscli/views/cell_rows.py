@@ -54,16 +54,16 @@ class ShownColumn(Record):
     tail: str = ""
 
 
+# Columns of one table.
 Chunk: TypeAlias = list[ShownColumn]
-"""Columns of one table."""
 
 
+# Columns are as wide as the widest while that makes a row no more than so many times wider.
 MOST_PADDING = 1.7
-"""Columns are as wide as the widest while that makes a row no more than so many times wider."""
 
 
+# Per candidate column: width of letters and number, width of the sign behind.
 ColumnWidths: TypeAlias = tuple[list[int], list[int]]
-"""Per candidate column: width of letters and number, width of the sign behind."""
 
 
 class TensorRenderer:

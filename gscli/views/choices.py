@@ -18,12 +18,12 @@ from gscli.layout.subscripts import parse_basic_item
 from gscli.traces import Trace
 from gscli.views.look import Limits, ViewOptions
 
+# Entries that are drawn or told one by one at most.
 MOST_ENTRIES = 20_000
-"""Entries that are drawn or told one by one at most."""
 
 
+# Cells of one tensor that are drawn at most.
 MOST_CELLS = 1_000_000
-"""Cells of one tensor that are drawn at most."""
 
 
 def check_size(options: ViewOptions, entries: int, sizes: Sequence[int]) -> None:

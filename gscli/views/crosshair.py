@@ -16,20 +16,19 @@ from gscli.base.records import Record, cached_property, group_pairs
 from gscli.views.lines import line_width
 from gscli.views.look import PLAIN, Line, Style, cell_len
 
+# Pixels between the two elbows of an entry.
 _APART = 5
-"""Pixels between the two elbows of an entry."""
 
+# Pixels below the edge of a sheet, where a way along it is seen.
 _CLEAR = 4
-"""Pixels below the edge of a sheet, where a way along it is seen."""
 
+# Cells without text that part two blocks.
 _GAP = 4
-"""Cells without text that part two blocks."""
 
+# Cells by which the top of a sheet stands further right than its foot.
+#
+# Less than half a column, so that each head stands above its own, however many rows are below it.
 LEAN = 1.4
-"""Cells by which the top of a sheet stands further right than its foot.
-
-Less than half a column, so that each head stands above its own, however many rows are below it.
-"""
 
 
 class ObliquePlane(Record):
@@ -58,8 +57,8 @@ class PlacedRun(Record):
     style: Style
 
 
+# Pixels: width of a cell, height of a line.
 CELL, LINE = 8.43, 20
-"""Pixels: width of a cell, height of a line."""
 
 
 class PixelGrid(Record):

@@ -29,11 +29,11 @@ from gscli.views.markup import escape
 
 Theme: TypeAlias = Literal["light", "dark"]
 
+# Pixels of the letters, which are 0.602 em wide in most fonts.
 SIZE = 14
-"""Pixels of the letters, which are 0.602 em wide in most fonts."""
 
+# Pixels around a figure, and around one with a crosshair.
 MARGIN, CROSSHAIR_MARGIN = 8, 24
-"""Pixels around a figure, and around one with a crosshair."""
 _ASCENT, _STROKE = 15, 10
 _FONTS = "'DejaVu Sans Mono', Menlo, Consolas, 'Liberation Mono', monospace"
 

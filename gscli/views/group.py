@@ -25,8 +25,9 @@ from gscli.views.subject import TensorView
 from gscli.views.texts import NumberFormat, choose_number_format
 
 _NARROWEST_COLUMN = 3
+
+# Planes that are shown of many which are touched alike.
 MAX_ALIKE_PLANES = 3
-"""Planes that are shown of many which are touched alike."""
 
 
 LENS_GAP = 4

@@ -15,14 +15,14 @@ from gscli.layout.axes import Box, Shape
 from gscli.views.look import MATRIX, MAX_WHOLE_CELLS
 from gscli.views.subject import Mark
 
+# The coordinates to see on each axis.
 ViewRegion: TypeAlias = tuple[range, ...]
-"""The coordinates to see on each axis."""
 
+# Lenses of one tensor; entries that lie elsewhere are counted.
 MAX_REGIONS = 12
-"""Lenses of one tensor; entries that lie elsewhere are counted."""
 
+# Rows and columns up to which neighbours share a lens.
 REACH = 8
-"""Rows and columns up to which neighbours share a lens."""
 
 MOST_BOXES = 200
 

@@ -17,11 +17,11 @@ from gscli.plan.indices import OutcomeSign
 Depth: TypeAlias = Literal["truecolor", "256", "16", "none"]
 PaletteName: TypeAlias = Literal["okabe", "mono", "16"]
 
+# The width from which planes are oblique sheets in a figure: 600 pixels.
 MIN_OBLIQUE_WIDTH = 72
-"""The width from which planes are oblique sheets in a figure: 600 pixels."""
 
+# The smallest width that is honoured.
 MIN_WIDTH = 40
-"""The smallest width that is honoured."""
 
 
 class ViewOptions(Record):
@@ -53,15 +53,16 @@ class ViewOptions(Record):
 
 PLANES = 12
 ROWS = 20
+
+# Axes that one table shows: the planes of tensors with more have one each.
 MATRIX = 2
-"""Axes that one table shows: the planes of tensors with more have one each."""
 
+# Cells of a tensor that one table may always show.
 MAX_WHOLE_CELLS = 400
-"""Cells of a tensor that one table may always show."""
 
 
+# Lines that a one-dimensional tensor may take before columns are left out.
 FLAT_LINES = 4
-"""Lines that a one-dimensional tensor may take before columns are left out."""
 
 
 class Limits(Record):
@@ -80,8 +81,8 @@ class Limits(Record):
     fill: bool = False
 
 
+# Characters of a line of prose before it is cut.
 LONGEST_LINE = 4000
-"""Characters of a line of prose before it is cut."""
 
 
 class Signs(Record):
@@ -124,8 +125,8 @@ class Signs(Record):
         return cut_cells(text, max(width - len(mark), 0)).rstrip() + mark
 
 
+# All characters below U+0300 and the signs themselves take one cell each.
 _PLAIN = frozenset(map(chr, range(0x20, 0x300))).union("│⋯⋮↺⊣✗×→…·–−≠")
-"""All characters below U+0300 and the signs themselves take one cell each."""
 
 UTF8 = Signs(True, "│", "⋯", "⋮", "↺", "⊣", "✗", "×", "→", "…", "·", "≠")
 _ASCII = Signs(False, "|", "..", ":", "~", "]", "!", "x", "->", "..", ".", "!=")
@@ -172,13 +173,12 @@ def pad_left(text: str, width: int) -> str:
     return " " * (width - cell_len(text)) + text
 
 
+# What a run is in the step that a figure draws: its entry, the heads of its target, its cells, and
+# of a gather the cells that they are copied to; the room between two blocks, and the edge between
+# the heads of rows and their cells.
 Role: TypeAlias = Literal[
     "", "entry", "row", "column", "plane", "cell", "result", "lane", "edge"
 ]  # fmt: skip
-"""What a run is in the step that a figure draws: its entry, the heads of its target, its cells, and
-of a gather the cells that they are copied to; the room between two blocks, and the edge between the
-heads of rows and their cells.
-"""
 
 
 class Style(Record):
@@ -199,8 +199,8 @@ class Style(Record):
 
 PLAIN = Style()
 
+# Neighbouring characters of one style.
 TextRun: TypeAlias = tuple[str, Style]
-"""Neighbouring characters of one style."""
 
 Line: TypeAlias = list[TextRun]
 
@@ -211,12 +211,13 @@ _GROUNDS = {
     "256": tuple(f"color({number})" for number in (74, 166, 221, 25, 175, 36, 178, 88)),
     "16": tuple(f"color({number})" for number in (6, 1, 3, 4, 5, 2, 7, 9)),
 }  # fmt: skip
+
+# Of entries in turn, and last of what is skipped.
 _INKS = {
     "truecolor": ("#000000",) * 3 + ("#ffffff",) + ("#000000",) * 3 + ("#ffffff",),
     "256": tuple(f"color({number})" for number in (16, 16, 16, 231, 16, 16, 16, 231)),
     "16": tuple(f"color({number})" for number in (0, 15, 0, 15, 15, 0, 0, 15)),
 }
-"""Of entries in turn, and last of what is skipped."""
 
 
 class StyleSheet(Record):

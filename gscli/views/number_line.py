@@ -47,8 +47,8 @@ class ResolvedIndex(Record):
     note: str = ""
 
 
+# A cell that several entries write, these, and what comes of it: who wins, what is combined.
 DuplicateWrite: TypeAlias = tuple[int, list[int], str]
-"""A cell that several entries write, these, and what comes of it: who wins, what is combined."""
 
 
 class Behaviour(Record):

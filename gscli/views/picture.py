@@ -57,14 +57,15 @@ from gscli.views.texts import NumberFormat
 if TYPE_CHECKING:
     from gscli.lab.expectation import OutputDiagnosis
 
+# Cells between the columns of the table of entries.
 BETWEEN = 2
-"""Cells between the columns of the table of entries."""
 
 
+# Entries whose cells are marked, unless the options ask for more.
 MAX_MARKED_ENTRIES = MAX_LETTERED_ENTRIES
-"""Entries whose cells are marked, unless the options ask for more."""
+
+# Entries that the legend lists, unless the options say otherwise.
 MAX_LISTED_ENTRIES = 20
-"""Entries that the legend lists, unless the options say otherwise."""
 GAP = 4
 NARROWEST_GRID = 12
 
@@ -158,8 +159,9 @@ class Picture(TraceDrawing):
 
             check_view_options(trace, options)
         self.title, self.diagnosis = title, diagnosis
+
+        # Differing cells that the last drawing shows.
         self.shown_differences = 0
-        """Differing cells that the last drawing shows."""
 
     @cached_property
     def marked_entries(self) -> list[Entry]:
@@ -238,8 +240,8 @@ class Picture(TraceDrawing):
         return lines
 
 
+# Updates of one slice that stand in the table; of larger ones it says the shape.
 MOST_VALUES = 8
-"""Updates of one slice that stand in the table; of larger ones it says the shape."""
 
 
 class EntryTable:

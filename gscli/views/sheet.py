@@ -20,17 +20,17 @@ from gscli.plan.indices import OutcomeSign
 from gscli.views.look import MATRIX, MAX_WHOLE_CELLS, Limits, ViewOptions
 from gscli.views.subject import Mark, Patch, PreviousValues, TensorView
 
+# Numbers of the shown plane, row and column.
 SheetPosition: TypeAlias = tuple[int, ...]
-"""Numbers of the shown plane, row and column."""
 
+# Coordinates in the tensor.
 Coordinates: TypeAlias = tuple[int, ...]
-"""Coordinates in the tensor."""
 
+# What a head is of.
 HeadRole: TypeAlias = Literal["row", "column", "plane"]
-"""What a head is of."""
 
+# Leading axes that still make a grid of planes: down and across.
 _GRID_RANK = 2
-"""Leading axes that still make a grid of planes: down and across."""
 
 
 class Selection(Record):

@@ -79,8 +79,8 @@ class TensorView(Record):
     is_target: bool = False
 
 
+# Which tensors stand as grids beside the table of entries.
 _GRIDS: Mapping[str, tuple[Role, ...]] = {"gather": ("data", "output"), "scatter": ("output",)}
-"""Which tensors stand as grids beside the table of entries."""
 
 
 def make_views(

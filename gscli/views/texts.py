@@ -24,13 +24,13 @@ _STRING_CELLS = 12
 _LARGE = 1e6
 _SMALL = 1e-4
 _WIDEST_EXACT = 12
-LEAST_NAMED = {dtype: str(dtype_min(dtype)) for dtype in ("int32", "int64")}
-"""Types whose least value has a name, and its digits."""
 
+# Types whose least value has a name, and its digits.
+LEAST_NAMED = {dtype: str(dtype_min(dtype)) for dtype in ("int32", "int64")}
+
+# Relative error that is not worth a digit: half a unit in the last place, and for the wide types a
+# little more, so that 0.1 + 0.2 is 0.3.
 _SLACK = {"float64": 9e-16, "float32": 2.4e-7, "float16": 4.9e-4, "bfloat16": 3.9e-3}
-"""Relative error that is not worth a digit: half a unit in the last place, and for the wide types a
-little more, so that 0.1 + 0.2 is 0.3.
-"""
 DEFAULTS = ViewOptions()
 
 
@@ -170,8 +170,8 @@ def _mantissa_digits(values: Array, slack: Array, most: int) -> int:
     return next((d for d in range(most) if _is_exact(scaled[finite], slack[finite], d)), most)
 
 
+# Characters of a value that is written with all its digits.
 _WIDEST = 40
-"""Characters of a value that is written with all its digits."""
 
 
 class CellTexts:

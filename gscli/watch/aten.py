@@ -10,11 +10,11 @@ from gscli.base.records import Record
 from gscli.frameworks import find_operator
 from gscli.watch.judging import ProgramCall
 
+# How ATen's names of inputs begin that hold index numbers, or tell them.
 INDEX_PREFIXES = ("ind", "lengths", "offsets", "target")
-"""How ATen's names of inputs begin that hold index numbers, or tell them."""
 
+# What ATen's functions call by a number.
 CODES = {"mode": ("sum", "mean", "max"), "reduction": ("none", "mean", "sum")}
-"""What ATen's functions call by a number."""
 
 
 class AtenRule(Record):
@@ -102,11 +102,11 @@ _RULES: dict[str, AtenRule] = {
     "nll_loss_forward nll_loss2d_forward": AtenRule("torch.nll_loss"),
 }
 
+# By name, without the underscore of what works in place.
 RULES = {name: rule for names, rule in _RULES.items() for name in names.split()}
-"""By name, without the underscore of what works in place."""
 
+# What ATen composes of other functions, so that its own index is only seen where Python calls.
 COMPOSITES = {name: AtenRule(f"torch.{name}") for name in ("one_hot", "take_along_dim")}
-"""What ATen composes of other functions, so that its own index is only seen where Python calls."""
 
 
 def find_rule(name: str) -> AtenRule | None:

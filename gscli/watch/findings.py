@@ -27,22 +27,23 @@ from gscli.base.messages import format_message
 from gscli.base.records import Record
 from gscli.base.words import format_count
 
+# A bad index; a value that another one overwrote; a number that silently counted from the end; a
+# number that was silently clipped, wrapped, filled or dropped; a runtime's answer that is wrong.
 WatchKind: TypeAlias = Literal["index", "lost", "from-end", "moved", "answer"]
-"""A bad index; a value that another one overwrote; a number that silently counted from the end; a
-number that was silently clipped, wrapped, filled or dropped; a runtime's answer that is wrong."""
 
 PACKAGE = os.path.dirname(os.path.dirname(__file__))
 LIBRARIES = tuple({sysconfig.get_paths()[name] for name in ("purelib", "platlib", "stdlib")})
-RUNNER = os.path.join(os.path.dirname(__file__), "program.py")
-"""Where a watched program starts."""
 
+# Where a watched program starts.
+RUNNER = os.path.join(os.path.dirname(__file__), "program.py")
+
+# Callers of a line that are listed.
 CALLERS = 3
-"""Callers of a line that are listed."""
 
 SCREEN_WIDTH = 100
 
+# Characters of an expression that are underlined: where it begins stays on the screen.
 MAX_CARETS = 60
-"""Characters of an expression that are underlined: where it begins stays on the screen."""
 
 
 class WatchedIndex(IndexRefused, IndexError):
@@ -255,14 +256,14 @@ class ProgramFinding:
         return facts
 
 
+# What a program starts beside itself, and what it is called.
 UNWATCHED_STARTS: dict[Any, str] = {
     threading.Thread: "other thread|other threads",
     process.BaseProcess: "process of its own|processes of their own",
 }
-"""What a program starts beside itself, and what it is called."""
 
+# Whose own threads carry results from process to process.
 QUEUES = os.path.dirname(process.__file__)
-"""Whose own threads carry results from process to process."""
 
 
 class Report:

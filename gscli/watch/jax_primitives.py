@@ -39,14 +39,16 @@ MODES = {
     "CLIP": "clip", "FILL_OR_DROP": "fill", "PROMISE_IN_BOUNDS": "promise_in_bounds",
     "ONE_HOT": "clip",
 }  # fmt: skip
+
+# The primitives that are judged.
 PRIMITIVES = (
     "gather", "dynamic_slice", "dynamic_update_slice", "scatter", "scatter-add", "scatter-mul",
     "scatter-min", "scatter-max", "scatter-sub",
 )  # fmt: skip
-"""The primitives that are judged."""
 KINDS: dict[str, WatchKind] = {"index": "moved", "moved": "moved", "duplicate": "lost"}
+
+# What runs compiled even so, under vmap.
 LOOPS = ("while", "scan", "cond")
-"""What runs compiled even so, under vmap."""
 
 
 def bind_primitive(

@@ -29,11 +29,11 @@ from gscli.watch.findings import (
 if TYPE_CHECKING:
     from gscli.plan.plan import Plan
 
+# Bytes of an input up to which it is saved with its values; of a larger one its shape is.
 MAX_SAVED_BYTES = 64 << 20
-"""Bytes of an input up to which it is saved with its values; of a larger one its shape is."""
 
+# Numbers that are shown on each side of a bad one.
 NEIGHBOURS = 6
-"""Numbers that are shown on each side of a bad one."""
 
 
 class IndexRange(Record):

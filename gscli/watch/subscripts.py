@@ -21,8 +21,8 @@ from gscli.plan.masks import extract_subscript
 from gscli.watch.findings import WatchedIndex, find_name
 from gscli.watch.judging import CallWatch, ProgramCall, SeenCall
 
+# What a rewritten script calls its watcher.
 NAME = "__gscli__"
-"""What a rewritten script calls its watcher."""
 
 
 def rewrite(source: bytes, path: str) -> ast.Module:
@@ -32,14 +32,14 @@ def rewrite(source: bytes, path: str) -> ast.Module:
     return ast.fix_missing_locations(tree)
 
 
+# NumPy's functions with an index; `at` is that of a ufunc.
 FUNCTIONS = ("take", "put", "take_along_axis", "put_along_axis", "at")
-"""NumPy's functions with an index; `at` is that of a ufunc."""
 
 
 ARRAYS = (np.ndarray, list)
 
+# Expressions that may do something else when they are evaluated once more.
 _ACTS = (ast.Call, ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
-"""Expressions that may do something else when they are evaluated once more."""
 
 
 class _Rewriter(ast.NodeTransformer):

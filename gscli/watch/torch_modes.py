@@ -40,20 +40,23 @@ from gscli.watch.judging import (
 
 TORCH = os.path.dirname(torch.__file__)
 _COMPILER = torch._C._dynamo.eval_frame
-SKIPS_FRAMES = hasattr(_COMPILER, "set_code_exec_strategy")
-"""Whether the compiler can be told once to leave the code here alone. PyTorch's own guard for modes
-costs 3 µs for each call of anything, and imports the compiler."""
 
+# Whether the compiler can be told once to leave the code here alone. PyTorch's own guard for modes
+# costs 3 µs for each call of anything, and imports the compiler.
+SKIPS_FRAMES = hasattr(_COMPILER, "set_code_exec_strategy")
+
+# More than any one_hot has.
 MOST_CLASSES = 1 << 48
-"""More than any one_hot has."""
 
 Args: TypeAlias = tuple[Any, ...]
+
+# What a function of PyTorch is called with.
 Keywords: TypeAlias = Mapping[str, Any]
-"""What a function of PyTorch is called with."""
 
 MASKS = (torch.bool, torch.uint8)
+
+# Of an index of more axes it is that of the flat one.
 FLAT = "torch.index_select"
-"""Of an index of more axes it is that of the flat one."""
 
 
 class TorchWatch(CallWatch):
@@ -341,14 +344,14 @@ class _SeenCall(SeenCall):
         }  # fmt: skip
 
 
+# Operators of PyTorch itself; another's kernel may index, and nobody knows how.
 _KNOWN_NAMESPACES = ("aten", "prim", "prims", "profiler", "inductor")
-"""Operators of PyTorch itself; another's kernel may index, and nobody knows how."""
 
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
 
 
+# What ATen calls no row of padding.
 NO_PADDING = -1
-"""What ATen calls no row of padding."""
 
 
 class _DispatchMode(TorchDispatchMode):

@@ -15,6 +15,7 @@ from typing import TypeVar
 
 Item = TypeVar("Item")
 
+# Environment of a process that measures: large blocks come from the heap and stay there.
 PAGES_KEPT = {
     "MALLOC_MMAP_MAX_": "0",
     "MALLOC_TRIM_THRESHOLD_": str(1 << 40),
@@ -22,7 +23,6 @@ PAGES_KEPT = {
     # A library's waiting threads would spin on the core that the next candidate needs.
     "OMP_WAIT_POLICY": "PASSIVE",
 }
-"""Environment of a process that measures: large blocks come from the heap and stay there."""
 
 
 def turns(items: Sequence[Item], rounds: int) -> Iterator[Item]:

@@ -33,9 +33,10 @@ from .kernel_workloads import Array, Inputs, Workload, workloads
 from .limits import bare_calls, spin_calls
 
 SECONDS, LEAST_ROUNDS, MOST_ROUNDS = 3.0, 3, 31
+
+# Bytes that NumPy, which asks the system for large pages, touches first: all arrays lie there. In
+# small pages random cells take up to twice as long, and chance would say whose arrays have them.
 HEAP_BYTES = 2 << 30
-"""Bytes that NumPy, which asks the system for large pages, touches first: all arrays lie there. In
-small pages random cells take up to twice as long, and chance would say whose arrays have them."""
 
 
 def gscli_call(workload: Workload, inputs: Inputs, threads: int) -> Call:

@@ -16,8 +16,9 @@ Row: TypeAlias = Mapping[str, Any]
 
 OWN, PLAIN, IDIOM, COPY = ("gscli 1", "gscli 2"), "plain 1", "numpy", "copyto"
 BARE, SPIN = ("bare 1", "bare 2"), ("spin 1", "spin 2")
+
+# Times as much that two threads must do without memory for a race of two to say anything.
 SECOND_CORE = 1.4
-"""Times as much that two threads must do without memory for a race of two to say anything."""
 IDIOM_GOAL = 1.05
 FIGURES = ("min", "median")
 COLUMNS = (COPY, *BARE, *OWN, PLAIN, IDIOM, "onnxruntime 1", "onnxruntime 2", "torch 2", "jax")

@@ -25,20 +25,22 @@ from .kernel_table import BARE, SPIN
 from .kernel_workloads import Array, Inputs, Workload
 
 SOURCE = Path(__file__).with_name("limits.c")
-PLANES = 1000
-"""Numbers that choose from all cells are dealt to the threads in so many planes."""
 
+# Numbers that choose from all cells are dealt to the threads in so many planes.
+PLANES = 1000
+
+# Of `spin`: about 3 ms, as long as the shortest jobs.
 STEPS = 3_000_000
-"""Of `spin`: about 3 ms, as long as the shortest jobs."""
 
 OWN_CELLS = (
     "W2", "W3", "W4", "W4 negative", "W8", "W13 axis 1", "W14 axis 1", "W15 unique", "W15 repeated",
 )  # fmt: skip
-COLUMNS = ("W5", "W13 axis 0", "W14 axis 0")
-"""Each plane chooses from cells of its own, or each column; those of all others from the same."""
 
+# Each plane chooses from cells of its own, or each column; those of all others from the same.
+COLUMNS = ("W5", "W13 axis 0", "W14 axis 0")
+
+# Columns that such a loop walks together.
 STRIP = 64
-"""Columns that such a loop walks together."""
 
 
 @cache

@@ -15,8 +15,9 @@ from .machine import ROOT
 
 SPAWN = Path(__file__).with_name("spawn.py")
 SCRIPT = "import sys; from gscli.__main__ import main; sys.exit(main())"
+
+# What the installed `gscli` does.
 GSCLI = (sys.executable, "-c", SCRIPT)
-"""What the installed `gscli` does."""
 
 
 def run(

@@ -23,8 +23,9 @@ BIG_FILES = (
     "A float32 table in a .npy file, 100,000 rows patched, 1,000,000 rows picked, outputs synced; "
     "gscli's go past the system's cache from 128 MiB on, cp's stay in it; medians (minima):"
 )
+
+# Times as long from which a way is called slower than another, by minima and medians.
 SLOWER = 1.05
-"""Times as long from which a way is called slower than another, by minima and medians."""
 AFTER_TABLES = "## What the tables hold\n"
 
 

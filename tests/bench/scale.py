@@ -35,11 +35,13 @@ from .machine import load
 from .processes import GSCLI, run
 
 WIDTH, GIB = 64, 1 << 30
+
+# Rows of a chunk of 4 MiB.
 CHUNK_ROWS = 1 << 14
-"""Rows of a chunk of 4 MiB."""
 
 SAMPLING = 0.1
 
+# What `--engine dask` does, with as many workers as wanted.
 ON_WORKERS = """
 import sys
 from gscli.frameworks import find_operator
@@ -61,7 +63,6 @@ if __name__ == "__main__":
     with cluster_client("", workers=int(workers)) as client:
         run_on_cluster(plan, out, client=client)
 """
-"""What `--engine dask` does, with as many workers as wanted."""
 
 DASK = """
 import sys

@@ -106,6 +106,7 @@ def of(dtype: str, *data: Any) -> str:
     return shlex.quote(json.dumps({"dtype": dtype, "shape": shape, "data": flat}))
 
 
+# Operator, words of its help, a command that shows it, and its output or what its refusal says.
 HELD: list[tuple[str, str, str, Any]] = [
     ("onnx.gather", "0 included", "gather [10,20] 1", 20),
     ("onnx.scatter", "ended with opset 10", "onnx scatter [1] [0] [2] --opset 11",
@@ -362,7 +363,6 @@ HELD: list[tuple[str, str, str, Any]] = [
      ("stablehlo gather [1,2,3] [[7]] --offset-dims 1 --start-index-map 0 --slice-sizes 2 "
      "--index-vector-dim 1"), [[2, 3]]),
 ]  # fmt: skip
-"""Operator, words of its help, a command that shows it, and its output or what its refusal says."""
 
 
 @pytest.mark.parametrize(("operator", "words", "line", "answer"), HELD)

@@ -20,12 +20,17 @@ from gscli import cli
 COMMAND = [sys.executable, "-m", "gscli"]
 SETTINGS = {name: value for name, value in os.environ.items() if name in {"PATH", "HOME"}}
 PATIENCE = 60
+
+# A file of the program: all but the one that Python runs first, in less than a millisecond.
 OURS = re.escape(str(Path(gscli.__file__).parent)) + r"/(?!__init__\.py)"
-"""A file of the program: all but the one that Python runs first, in less than a millisecond."""
 
 LINE = "interrupted: nothing was written\n"
 GATHER = ["gather", "[1,2,3]", "[0,2]"]
 
+# The program, with Ctrl-C at one call of a function of Python from its first on.
+#
+# There Python itself looks for signals. It never does so between the lines of `with lock:`, where
+# an exception would leave a lock of the import system held, and the program would wait for itself.
 AT_A_CALL = """
 import signal, sys
 from gscli import __main__ as program
@@ -43,11 +48,6 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 at, sys.argv[1:] = int(sys.argv[1]), sys.argv[2:]
 sys.settrace(Interruption(at))
 program.main()
-"""
-"""The program, with Ctrl-C at one call of a function of Python from its first on.
-
-There Python itself looks for signals. It never does so between the lines of `with lock:`, where an
-exception would leave a lock of the import system held, and the program would wait for itself.
 """
 
 
@@ -134,8 +134,8 @@ def test_an_interrupt_behind_another_error_is_an_interrupt(other: str, tmp_path:
     assert (run.returncode, run.stderr) == (130, LINE)
 
 
+# Seconds that what is interrupted would have waited for.
 SLEEP = 20.0
-"""Seconds that what is interrupted would have waited for."""
 
 
 def test_an_interrupt_while_an_object_is_freed_is_not_lost(tmp_path: Path) -> None:

@@ -20,11 +20,12 @@ from gscli.__main__ import main
 from gscli.frameworks import NAMES
 
 HEAVY = {"numpy", "rich", "pydantic", "ml_dtypes", "onnx", "safetensors", "h5py"}
+
+# Modules of the standard library that take a millisecond or more.
 SLOW = {
     "asyncio", "concurrent", "csv", "email", "hashlib", "html", "http", "logging",
     "multiprocessing", "random", "secrets", "ssl", "statistics", "tempfile", "unittest", "zipfile",
 }  # fmt: skip
-"""Modules of the standard library that take a millisecond or more."""
 
 SCATTER = ("scatter-nd", "[1,2,3,4]", "[[3],[1]]", "[9,8]")
 RUNS = {
@@ -37,8 +38,9 @@ RUNS = {
     "tensor": ("show", "arange:3x4", "--color", "always"),
     "framework": ("torch", "gather", "[1,2]", "[0]", "--dim", "0"),
 }
+
+# Modules of ours in a small run, beside the framework that it names.
 MOST_MODULES = 47
-"""Modules of ours in a small run, beside the framework that it names."""
 THREADS = "OPENBLAS_NUM_THREADS"
 LOADED = """
 import sys

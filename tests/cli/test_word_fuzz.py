@@ -39,8 +39,9 @@ VALUES = [
     "float32", "20", "auto", "16",
 ]  # fmt: skip
 ENDS = {0, 1, 2, 65, 66, 73}
+
+# Commands that start processes: their help alone is asked for.
 WAITING = {"fuzz", "runtimes"}
-"""Commands that start processes: their help alone is asked for."""
 
 
 OPTIONS = [
@@ -49,6 +50,8 @@ OPTIONS = [
     "--palette mono", "--edge 2", "--rows 2", "--expect data.npy", "--answer i.npy", "--cast int8",
     "--theme dark", "--svg out.svg", "--html out.html", "-o out.npy", "-o -", "-f npy", "-v",
 ]  # fmt: skip
+
+# Calls of the other commands that are right.
 TOOLS = [
     "show data.npy", "show t.csv --json", "show data.npy --slice 0", "convert data.npy out.csv",
     "convert t.csv out.npy --as float32", "diff data.npy i.npy", "diff data.npy data.npy --rtol 0",
@@ -60,7 +63,6 @@ TOOLS = [
     "check scatter-nd [1,2,3] [[3]] [9] --json", "check gather [1,2] [5] --limit 1",
     "explain scatter-nd [1,2] [[0]] [5] --code torch", "undo data.npy",
 ]  # fmt: skip
-"""Calls of the other commands that are right."""
 
 
 def make_call(rng: random.Random) -> list[str]:

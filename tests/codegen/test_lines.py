@@ -28,8 +28,8 @@ from gscli.frameworks import find_operator
 from gscli.frameworks.execute import execute
 from gscli.lab.examples import build_probe
 
+# Cases of an operator that the everyday run tries.
 EVERYDAY = 3
-"""Cases of an operator that the everyday run tries."""
 
 
 def cases_of(name: str) -> list[Case]:
@@ -88,13 +88,13 @@ def test_numpys_lines_give_what_the_framework_gave(parameters: tuple[str, int]) 
     assert not complaints, "\n".join(complaints)
 
 
+# What onnxruntime says of types that it has no kernel for.
 REFUSED_HERE = (
     "NOT_IMPLEMENTED",
     "data type is not supported",
     "can't be converted",
     "not currently registered",
 )
-"""What onnxruntime says of types that it has no kernel for."""
 
 LOSES_TEXT = "onnxruntime loses all but the first cell of a slice of strings"
 
@@ -127,8 +127,8 @@ WITHOUT |= {(target, name) for target in TARGETS if target != "torch" for name i
 """Shapes that depend on values, and reads that are reduced."""
 
 
+# Targets whose lines are Python and nothing else.
 PYTHON = {"numpy", "torch", "jax", "tensorflow", "openvino"}
-"""Targets whose lines are Python and nothing else."""
 
 
 @pytest.mark.parametrize("framework", OWNERS)
@@ -145,11 +145,11 @@ def test_every_operator_has_lines_or_a_reason(framework: str) -> None:
             assert some or (target, name) in WITHOUT, f"no lines of {name} for {target}: WITHOUT?"
 
 
+# Operators that are written with another operation of their own framework, and why.
 OTHERS_LINE = {
     "onnx.scatter": "an old name of ScatterElements",
     "onnx.tensor_scatter": "opset 24; the lines are of opset 18, where ScatterND does it",
 }
-"""Operators that are written with another operation of their own framework, and why."""
 
 
 def test_every_operator_is_written_with_its_own_operation() -> None:

@@ -21,6 +21,7 @@ from gscli.runtimes.catalogue import TESTED_RELEASES
 
 TABLE: dict[str, dict[str, Any]] = json.loads((ROOT / Path(FILE)).read_text("utf-8"))
 
+# Runs that did not give the output, and why that is not the lines' fault.
 KNOWN = {
     "onnx": {
         "caffe2/Gather/dtype/0010": "onnxruntime loses all but the first cell of slices of text",
@@ -28,7 +29,6 @@ KNOWN = {
     },
     "torch": {"torch/embedding_bag/drawn/0018": "a largest is NaN only where that stands first"},
 }
-"""Runs that did not give the output, and why that is not the lines' fault."""
 
 
 @pytest.mark.parametrize("target", TARGETS)

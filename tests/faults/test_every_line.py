@@ -17,8 +17,8 @@ import pytest
 from faults.large import cramp
 from faults.test_every_call import NEW, OLD, WAYS, content, prepared
 
+# Lines from one signal to the next: all of them take half an hour.
 STRIDE = int(os.environ.get("GSCLI_STRIDE", "199"))
-"""Lines from one signal to the next: all of them take half an hour."""
 
 
 class Interruption:

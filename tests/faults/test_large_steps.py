@@ -50,13 +50,13 @@ def test_each_step_of_a_streamed_result(
     assert told is None
 
 
+# The error of a call, and whether all calls after it fail as well.
 FAILURES = {
     "EIO": (errno.EIO, False),
     "EIO from then on": (errno.EIO, True),
     "ENOSPC": (errno.ENOSPC, False),
     "EINTR": (errno.EINTR, False),
 }
-"""The error of a call, and whether all calls after it fail as well."""
 
 
 @pytest.mark.parametrize("failure", everyday(FAILURES, {"EIO"}))

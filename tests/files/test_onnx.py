@@ -20,8 +20,8 @@ from gscli.files.request import Member
 
 NAMES = [name for name, _ in tensorproto.TYPES.values()]
 
+# What the oldest onnx package that gscli works with cannot make an array of, or into one.
 RECENT = ("str", "bfloat16", "uint4", "int4", "uint2", "int2", "float4_e2m1fn")
-"""What the oldest onnx package that gscli works with cannot make an array of, or into one."""
 
 BY_TYPE = [
     pytest.param(name, marks=pytest.mark.recent if name in RECENT or "float8" in name else ())

@@ -14,8 +14,8 @@ from gscli.files import load, members, save
 from gscli.files.formats import safetensor
 from gscli.files.request import Member
 
+# What the oldest safetensors package that is tried does not cover.
 RECENT = ("complex64", "float8")
-"""What the oldest safetensors package that is tried does not cover."""
 
 
 @pytest.mark.parametrize(

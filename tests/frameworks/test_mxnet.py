@@ -49,6 +49,10 @@ def test_the_release_before_the_check_refuses_what_it_would_not_have_checked() -
         MXNET["gather_nd"](LINE, np.array([[0]]), release="1.7")
 
 
+# Vectors, and what MXNet 1.6.0 was seen to read; None where that is no cell that they name.
+#
+# It read (1,-1) of [[1,2,3],[4,5,6]] as 3, and -1 and 3 of [10,20,30] as numbers from foreign
+# memory.
 SEEN = {
     (2.5,): [30],
     (2,): [30],
@@ -58,10 +62,6 @@ SEEN = {
     (-1,): None,
     (3,): None,
 }
-"""Vectors, and what MXNet 1.6.0 was seen to read; None where that is no cell that they name.
-
-It read (1,-1) of [[1,2,3],[4,5,6]] as 3, and -1 and 3 of [10,20,30] as numbers from foreign memory.
-"""
 
 
 @pytest.mark.parametrize("vector", SEEN)

@@ -61,11 +61,11 @@ def test_gscli_and_the_oracle_answer_as_recorded(name: str) -> None:
     _check(name, oracle.run, oracle.Refused)
 
 
+# Cases of each framework; recording anew may add to them.
 FEWEST = {
     "onnx": 799, "openvino": 529, "numpy": 280, "tensorflow": 515, "mxnet": 140, "caffe2": 56,
     "torch": 390, "jax": 550,
 }  # fmt: skip
-"""Cases of each framework; recording anew may add to them."""
 
 
 def test_every_recorded_case_is_asked() -> None:

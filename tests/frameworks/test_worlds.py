@@ -20,11 +20,12 @@ from gscli.frameworks import find_operator
 from gscli.lab.examples import build_probe
 
 SHOWN = 20
-SHARE = 40
-"""Every day one world of so many is judged, in the gate all are."""
 
+# Every day one world of so many is judged, in the gate all are.
+SHARE = 40
+
+# So many answers have cells, for lists that only refuse would prove little.
 EVERYDAY, ANSWERED = 10, 50
-"""So many answers have cells, for lists that only refuse would prove little."""
 
 
 def _answers(world: World) -> tuple[Array | errors.GscliError, Array | oracle.Refused]:

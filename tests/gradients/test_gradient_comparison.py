@@ -106,6 +106,7 @@ def test_a_runtime_has_rows_of_its_own() -> None:
     assert any(label.startswith("gscli ") and label.endswith("ONNX Gather-13") for label in labels)
 
 
+# Indices into three cells, attributes, and the gradient that JAX 0.10.2 gave for x.at[i].get.
 READS = [
     ([0, 2, 5, -1, -7], {}, [1, 0, 2]),
     ([0, 2, 5, -1, -7], {"mode": "promise_in_bounds"}, [1, 0, 2]),
@@ -115,7 +116,6 @@ READS = [
     (5, {}, [0, 0, 1]),
     (-9, {"mode": "promise_in_bounds"}, [1, 0, 0]),
 ]
-"""Indices into three cells, attributes, and the gradient that JAX 0.10.2 gave for x.at[i].get."""
 
 
 @pytest.mark.parametrize(("indices", "attrs", "gradient"), READS)

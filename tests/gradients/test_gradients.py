@@ -17,14 +17,14 @@ from gscli.kernel.tiles import cell_addresses
 from gscli.plan.plan import fit_updates
 from gscli.traces import Trace
 
+# Worlds of each operator that are tried every day.
 EVERYDAY = 8
-"""Worlds of each operator that are tried every day."""
 
+# Updates of a call that is tried on dual numbers, too, every day: each number is moved alone.
 MOST_DUALS = 16
-"""Updates of a call that is tried on dual numbers, too, every day: each number is moved alone."""
 
+# Cells of an output whose slopes are looked for one by one.
 MOST_CELLS = 60
-"""Cells of an output whose slopes are looked for one by one."""
 
 
 def walk_back(
@@ -92,8 +92,8 @@ def check_against_loop(name: str, count: int | None) -> int:
     return tried
 
 
+# Not those that read first and reduce then: of these only the slopes are known.
 READ_OR_WRITTEN = [name for name in VALUED if name not in ("torch.embedding_bag", "torch.nll_loss")]
-"""Not those that read first and reduce then: of these only the slopes are known."""
 
 
 @pytest.mark.parametrize("name", READ_OR_WRITTEN)

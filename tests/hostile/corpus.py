@@ -13,8 +13,8 @@ from typing import Any
 
 from gscli import base as errors
 
+# Puts a case's files into a folder and returns the text to load.
 Build = Callable[[Path], str]
-"""Puts a case's files into a folder and returns the text to load."""
 
 Content = bytes | Callable[[], bytes]
 

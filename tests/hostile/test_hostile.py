@@ -17,8 +17,8 @@ from gscli.files import load
 
 CASES = list(everything())
 
+# More address space than this is needed by no case, whatever it states about itself.
 MEMORY = 512 << 20
-"""More address space than this is needed by no case, whatever it states about itself."""
 
 
 @contextmanager
@@ -33,11 +33,11 @@ def memory_limited(more: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_AS, old)
 
 
+# They take half a second and more, which is for the gate.
 LARGE = {
     "npz/bomb_beyond_size", "onnx/many_nodes", "pb/many_externals", "pb/many_fields",
     "safetensors/length_65m",
 }  # fmt: skip
-"""They take half a second and more, which is for the gate."""
 
 
 def kinds(names: Iterable[str]) -> list[str]:

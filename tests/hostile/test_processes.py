@@ -23,13 +23,13 @@ from gscli.runtimes.process import RuntimeProcess
 
 HELLO = '{"name": "mine", "version": "1", "ops": ["onnx.Gather", "echo"]}'
 
+# Files beside disk/processes.py that may name what starts processes.
 STARTERS = {
     "cli/commands/watch.py",  # becomes the user's own program, in the same Python
     "watch/findings.py",  # the class alone, whose starts are counted
     "kernel/build.py",  # the compiler of whoever installs, before gscli is there
     "stream/cluster/connection.py",  # only Python's tracker of what workers share
 }
-"""Files beside disk/processes.py that may name what starts processes."""
 
 MODULES = {"subprocess", "multiprocessing", "pty", "webbrowser", "concurrent.futures.process"}
 CALLS = ("fork", "forkpty", "popen", "system", "startfile", "exec", "spawn", "posix_spawn")

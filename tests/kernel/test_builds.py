@@ -93,13 +93,13 @@ class Build(NamedTuple):
 
 SANITIZED = ("-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined")
 
+# A processor that adds halves. FOR_FP16 of the build has the compiler do it by other instructions:
+# what is tried is the loop, not the processor.
 HALVES = """
 loops.LIBRARY = file
 native, features = loops.library(), loops.library().gscli_processor()
 native.gscli_processor = lambda: features | loops.Feature.FP16
 """
-"""A processor that adds halves. FOR_FP16 of the build has the compiler do it by other instructions:
-what is tried is the loop, not the processor."""
 
 FOREIGN = """
 from foreign import install

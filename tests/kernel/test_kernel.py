@@ -296,12 +296,12 @@ def test_long_batches_read_the_fill_where_indices_are_outside(tuning: Tuning) ->
     assert_same(run_with("tensorflow.gather", inputs, attrs, tuning), expected)
 
 
+# So many that a lane has several, each long enough to be gone through alone.
 MANY_BATCHES = indices((40, 1100, 1), 50)
-"""So many that a lane has several, each long enough to be gone through alone."""
 
 
+# Of 44,000 entries, one or three at a time take seconds.
 LARGE_STEPS = [*slow(TUNINGS[:2]), *TUNINGS[2:]]
-"""Of 44,000 entries, one or three at a time take seconds."""
 
 
 @cache

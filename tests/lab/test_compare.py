@@ -37,13 +37,13 @@ def test_every_row_is_what_the_operator_answers(name: str) -> None:
                 np.testing.assert_array_equal(row.output, answer)
 
 
+# Operators without a comparison though another framework's of that name has one, and why.
 UNLIKE = {
     "onnx.scatter": "an old name of scatter_elements, which is compared",
     "tensorflow.scatter_nd_update": "variables are written as tensors are, by tensor_scatter_nd",
     "jax.lax.gather": "dimension numbers, as StableHLO's, which is compared",
     "jax.lax.scatter": "dimension numbers, as StableHLO's, which is compared",
 }
-"""Operators without a comparison though another framework's of that name has one, and why."""
 
 
 def test_an_operator_is_compared_where_others_of_its_name_are() -> None:

@@ -57,8 +57,8 @@ CALLS = [
 ]
 
 
+# Of the pairs of frameworks one in so many is asked for every day.
 EVERYDAY = 4
-"""Of the pairs of frameworks one in so many is asked for every day."""
 
 
 def made(
@@ -224,6 +224,7 @@ def _slices(axis: int) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
     return found
 
 
+# Calls within every range and without an open order: their answer is one, by plain NumPy.
 ASKED = [
     *(("gather", {"data": CUBE, "indices": [1, 0]}, {"axis": axis}, CUBE.take([1, 0], axis))
       for axis in (0, 1, -1)),
@@ -243,7 +244,6 @@ ASKED = [
     ("scatter-nd", {"data": [5, 2], "indices": [[0], [0]], "updates": [3, 4]},
      {"reduction": "max"}, np.array([5, 2])),
 ]  # fmt: skip
-"""Calls within every range and without an open order: their answer is one, by plain NumPy."""
 
 
 @pytest.mark.parametrize(("concept", "inputs", "asked", "answer"), ASKED)

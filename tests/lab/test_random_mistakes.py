@@ -133,6 +133,8 @@ def zero_first(array: Array) -> Array:
 
 
 Mistake = Callable[[Call], Array]
+
+# What a cause is told by, and the loop that makes the mistake.
 MISTAKES: dict[str, Mistake] = {
     "negative indices are read as 0": lambda call: call.run(indices=call.indices.clip(0)),
     "indices are counted from -1": lambda call: call.run(indices=call.indices + 1),
@@ -150,13 +152,13 @@ MISTAKES: dict[str, Mistake] = {
     "result is transposed": lambda call: call.run().T,
     "(axis|dim) is": lambda call: call.run(axis=1 - call.axis),  # type: ignore[operator]
 }  # fmt: skip
-"""What a cause is told by, and the loop that makes the mistake."""
 
 OF_VECTORS: dict[str, Mistake] = {
     "index vector is one too high|counted from -1":
         lambda call: call.run(indices=raise_last(call.indices)),
 }  # fmt: skip
 
+# Mistakes that no cause has the words for; a few of these fit one by accident, and then whole.
 NAMELESS: tuple[Mistake, ...] = (
     lambda call: call.run(indices=call.indices // 2),
     lambda call: call.run(indices=call.indices % 2),
@@ -164,7 +166,6 @@ NAMELESS: tuple[Mistake, ...] = (
     lambda call: np.roll(call.run(), 1),
     lambda call: np.concatenate([call.run()[1::-1], call.run()[2:]]),
 )
-"""Mistakes that no cause has the words for; a few of these fit one by accident, and then whole."""
 
 OF_SCATTERS: dict[str, Mistake] = {
     "nothing was written": lambda call: call.data,

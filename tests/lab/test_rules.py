@@ -104,8 +104,8 @@ def test_the_articles_tables() -> None:
     assert "cpu: error; gpu: reads 0; xla: clipped to 0" in two
 
 
+# Operators without an index to write otherwise, whose every mask of the right shape is legal.
 NO_INDEX = {"torch.masked_select", "torch.masked_scatter", "torch.segment_reduce"}
-"""Operators without an index to write otherwise, whose every mask of the right shape is legal."""
 
 
 def test_only_where_no_index_can_be_refused_its_rule_says_nothing() -> None:

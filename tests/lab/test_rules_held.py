@@ -196,6 +196,7 @@ def value_of(words: str, dtype: np.dtype[Any]) -> Array:
 
 LEAST = "smallest"
 
+# Updates of two entries of one cell: two pairs that come to the same, and one that does not.
 PAIRS = {
     "summed": [(2, 3), (5, 0), (2, 4)],
     "all subtracted": [(2, 3), (5, 0), (2, 4)],
@@ -209,11 +210,10 @@ PAIRS = {
     "last kept": [(2, 3), (4, 3), (2, 4)],
     "last kept, order open": [(2, 3), (4, 3), (2, 4)],
 }
-"""Updates of two entries of one cell: two pairs that come to the same, and one that does not."""
 
 
+# What all other updates are, so that they tell nothing.
 NEUTRAL = {"smallest kept": 6, "multiplied": 1, "divided by all": 1, "raised to the product": 1}
-"""What all other updates are, so that they tell nothing."""
 
 
 def meet(call: Call, words: str) -> list[Array | GscliError] | None:
@@ -306,11 +306,11 @@ def all_rules() -> list[Rule]:
     return compute_rules(gscli.operators())
 
 
+# Rules of each framework; the gate holds those of all operators.
 DAILY = {
     "onnx.gather", "onnx.scatter_nd", "openvino.gather", "tensorflow.segment_sum", "mxnet.take",
     "caffe2.gather", "numpy.put", "torch.index_add", "jax.take", "stablehlo.gather",
 }  # fmt: skip
-"""Rules of each framework; the gate holds those of all operators."""
 
 
 @pytest.mark.parametrize(
@@ -350,8 +350,8 @@ def unusual_numbers(call: Call, rule: Rule) -> Iterator[tuple[int, str]]:
             yield limits.min, rule.negative
 
 
+# JAX cuts what does not fit int32, and says so in a warning.
 JAX_BITS = 31
-"""JAX cuts what does not fit int32, and says so in a warning."""
 
 
 def test_an_axis_without_cells_is_judged_as_the_rule_says() -> None:

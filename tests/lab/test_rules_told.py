@@ -11,6 +11,9 @@ from gscli.cli import run_safely
 from gscli.frameworks import find_operator
 from gscli.lab.rules import EXTREME, compute_rules
 
+# What the CPU plugin of OpenVINO 2026.4.1 did with -1 and with the size of the axis as an index of
+# three cells, by running each operator: "there" where the text refuses what it does. ScatterUpdate
+# ended the process for -1, and left three cells as they were for 3.
 OPENVINO = [
     ("openvino.gather 1 7", "error (reads 0 there)", "error (reads 0 there)"),
     ("openvino.gather 8", "from the end", "reads 0"),
@@ -23,9 +26,6 @@ OPENVINO = [
     ("openvino.scatter_nd_update 3", "error (from the end there)", "error"),
     ("openvino.scatter_nd_update 15", "from the end", "error"),
 ]
-"""What the CPU plugin of OpenVINO 2026.4.1 did with -1 and with the size of the axis as an index of
-three cells, by running each operator: "there" where the text refuses what it does. ScatterUpdate
-ended the process for -1, and left three cells as they were for 3."""
 
 
 @pytest.mark.parametrize(("label", "negative", "beyond"), OPENVINO)

@@ -18,8 +18,8 @@ from gscli.lab.expectation import OutputDiagnosis
 from gscli.lab.sample import CallVariants, run_at_cells
 from gscli.traces import Trace
 
+# Of so many recorded cases one is tried.
 EVERY, HELD = 8, 58
-"""Of so many recorded cases one is tried."""
 
 
 @pytest.mark.parametrize("framework", FRAMEWORKS)

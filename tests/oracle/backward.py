@@ -10,12 +10,12 @@ import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 
+# What of a gradient stays for the cell's old value, and what passes to the update.
 Slopes = tuple[float, float]
-"""What of a gradient stays for the cell's old value, and what passes to the update."""
 
 
+# A number and its slope.
 Dual = tuple[float, float]
-"""A number and its slope."""
 
 
 def gather_back(cells: Sequence[int | None], size: int, cotangent: Sequence[float]) -> list[float]:
@@ -148,6 +148,8 @@ _BACK: dict[str, Callable[[float, float], Slopes]] = {
 
 _IDENTITY = {"mul": 1.0, "div": 1.0, "pow": 1.0, "max": -math.inf, "min": math.inf}
 
+# What is done after the last update, from data, the cell and how many values met there: slopes for
+# data itself, which a quotient and a power take first, and for what the updates made.
 _END: dict[str, Callable[[float, float, int], Slopes]] = {
     **dict.fromkeys(_FORWARD, lambda _, __, ___: (1.0, 1.0)),
     "mean": lambda _, __, terms: (1 / terms, 1 / terms),
@@ -155,5 +157,3 @@ _END: dict[str, Callable[[float, float, int], Slopes]] = {
     "div": lambda data, product, _: (1 / product, -data / product**2),
     "pow": _power_slopes,
 }
-"""What is done after the last update, from data, the cell and how many values met there: slopes for
-data itself, which a quotient and a power take first, and for what the updates made."""

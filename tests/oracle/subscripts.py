@@ -10,8 +10,8 @@ import numpy as np
 from . import families
 from .rules import Array, Place, Shape, require
 
+# A slice, None, Ellipsis, or an index array with the number of axes of data that it takes.
 Token: TypeAlias = Any
-"""A slice, None, Ellipsis, or an index array with the number of axes of data that it takes."""
 
 
 def tokens(subscript: str | None, arrays: Sequence[Array]) -> list[Token]:

@@ -24,8 +24,9 @@ from typing import NamedTuple, TypeAlias
 from recording import backward, drawn, findings, gradients, lines, sessions, stubs, texts
 
 ROOT = Path(__file__).parents[2]
+
+# Path below the root -> content.
 Made: TypeAlias = Mapping[str, bytes]
-"""Path below the root -> content."""
 
 
 class Recording(NamedTuple):

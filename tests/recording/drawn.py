@@ -18,6 +18,7 @@ from gscli.views.terminal.tables import make_tensor_drawing
 from gscli.views.words.compare_words import describe_comparison
 from recording.scenes import COLOR, COLOR_WIDE, MONO, NARROW, PLAIN, SCENES, WIDE
 
+# Comparisons: concept, inputs, arguments.
 CALLS = {
     "gather": ("gather", {"data": [10, 20, 30, 40], "indices": [0, -1, 9]}, {}),
     "gather-good": ("gather", {"data": [[1, 2], [3, 4]], "indices": [1, 0]}, {"axis": 1}),
@@ -54,7 +55,6 @@ CALLS = {
     ),
     "take": ("take", {"data": [[10, 20], [30, 40]], "indices": [0, -1]}, {}),
 }
-"""Comparisons: concept, inputs, arguments."""
 
 
 def compared(name: str) -> ComparisonResult:

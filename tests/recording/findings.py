@@ -43,8 +43,9 @@ ROOT = Path(__file__).parents[2]
 FOLDER = "samples/53-runtime-findings"
 PATIENCE = 60.0
 SCRIPT_PATIENCE = 180.0
+
+# Files of this machine, which say nothing about the runtime.
 PATHS = re.compile(r"(?<![\w:/])/[\w./…-]+")
-"""Files of this machine, which say nothing about the runtime."""
 
 
 class RuntimeObservation(Record):

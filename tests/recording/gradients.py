@@ -30,11 +30,12 @@ from gscli.traces import Trace
 
 FILE = "tests/vectors/gradients.jsonl"
 FRAMEWORKS = ("torch", "jax", "tensorflow")
-KINDS = {"generic": 8, "ties": 12, "nan": 6}
-"""How many calls of an operator have such values."""
 
+# How many calls of an operator have such values.
+KINDS = {"generic": 8, "ties": 12, "nan": 6}
+
+# Cells of an output that is recorded.
 MOST_CELLS = 24
-"""Cells of an output that is recorded."""
 
 
 def made() -> dict[str, bytes]:

@@ -35,14 +35,14 @@ from gscli.runtimes.protocol import Reply
 FILE = "tests/vectors/code.json"
 PATIENCE = 30.0
 
+# Cases of an operator; of more, this many from all over the list. JAX compiles every step.
 MOST, FEWER = 60, {"jax": 12}
-"""Cases of an operator; of more, this many from all over the list. JAX compiles every step."""
 
+# Other index numbers that lines which are called exact are run with.
 OTHERS, FEWER_OTHERS = 40, {"jax": 8, "stablehlo": 8, "openvino": 8, "tensorflow": 16}
-"""Other index numbers that lines which are called exact are run with."""
 
+# The farthest index: NumPy subtracts the size, mode wrap, until a number fits.
 FAR = 10**6
-"""The farthest index: NumPy subtracts the size, mode wrap, until a number fits."""
 
 
 def sampled(target: str) -> dict[str, list[dict[str, Any]]]:

@@ -33,11 +33,12 @@ from recording.operator_table import operator_table
 ROOT = Path(__file__).parents[2]
 PATIENCE = 120
 PLAIN = {"LANG": "C.UTF-8", "LC_ALL": "C.UTF-8", "TERM": "xterm", "NO_COLOR": "1"}
-NEEDS_A_SHELL = re.compile(r"[|&;<>$`\n*?\\]|\\$")
-"""What a shell would read as more than words, outside of single quotes."""
 
+# What a shell would read as more than words, outside of single quotes.
+NEEDS_A_SHELL = re.compile(r"[|&;<>$`\n*?\\]|\\$")
+
+# One command and the programs, none of them gscli, that read what it prints.
 FILTERED = re.compile(r"((?:[^'|;]|'[^']*')+)\|((?:(?!gscli).)+)")
-"""One command and the programs, none of them gscli, that read what it prints."""
 
 
 class Done(NamedTuple):
@@ -169,8 +170,8 @@ def rewritten(markdown: str, fresh: list[list[ConsoleCommand]]) -> str:
     return "\n".join(lines) + "\n"
 
 
+# What stands between `<!-- NAME:start -->` and `<!-- NAME:end -->`.
 GENERATED: dict[str, Callable[[], str]] = {"operators": operator_table}
-"""What stands between `<!-- NAME:start -->` and `<!-- NAME:end -->`."""
 
 
 def generated(markdown: str) -> str:

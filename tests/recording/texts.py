@@ -14,8 +14,8 @@ from gscli.frameworks.operator import Operator
 from gscli.lab.article_tables import format_article_table
 from recording.sessions import Place, run_here, trimmed
 
+# Where an operator's help goes on with what all operators share.
 SHARED_HEADINGS = "\n\nResult:\n"
-"""Where an operator's help goes on with what all operators share."""
 
 
 def screen(*words: str, columns: int = 80) -> str:

@@ -214,6 +214,7 @@ def said(operator: str, spoiling: Spoiling, kind: str = "value", word: str = "")
 
 NEG, LARGE, SMALL = "negative index", "index too large", "index too small"
 
+# Every planted fault by its name.
 FAULTS = {
     "onnx negative is zero": read("onnx.gather", NEG_ZERO, word=NEG),
     "onnx negative one too far": read("onnx.gather_nd", NEG_OFF, word=NEG),
@@ -325,4 +326,3 @@ FAULTS = {
         "mode", lambda m: {"wrap": "clip"}.get(m, m)), "value", "mode=wrap"),
     "caffe2 negative is zero": read("caffe2.gather", NEG_ZERO, word=NEG),
 }  # fmt: skip
-"""Every planted fault by its name."""

@@ -107,8 +107,8 @@ def test_an_adapter_names_operators_that_there_are(name: str) -> None:
             find_operator(to_gscli_name(*text.split(".", 1)))
 
 
+# Runtimes that take NumPy's arrays themselves: there is nothing to convert.
 TAKES_ARRAYS = {"numpy", "onnx", "onnxruntime", "backend", "iree"}
-"""Runtimes that take NumPy's arrays themselves: there is nothing to convert."""
 
 
 @pytest.mark.parametrize("name", sorted(set(ALL) - TAKES_ARRAYS))

@@ -19,6 +19,7 @@ WRONG = Path(__file__).parent / "wrong.py"
 MOST_CASES = 500
 FEW_NUMBERS = 6
 
+# Fault -> an operator that shows it, and the kind of the difference.
 FAULTS = {
     "negative_is_zero": ("onnx.gather", "value"),
     "negative_refused": ("onnx.scatter_nd", "refuses"),
@@ -50,14 +51,14 @@ FAULTS = {
     "gradient_sign": ("onnx.scatter_nd", "gradient"),
     "gradient_divides": ("onnx.scatter_elements", "gradient"),
 }
-"""Fault -> an operator that shows it, and the kind of the difference."""
 
+# Faults that are found and made small in a moment.
 QUICK = {
     "negative_is_zero", "negative_refused", "clamped", "exit", "flaky", "widened",
     "scalar_to_vector", "no_batches", "gradient_not_summed", "gradient_sign",
 }  # fmt: skip
-"""Faults that are found and made small in a moment."""
 
+# Fault -> the rule that its smallest call has to meet.
 TOLD_BY = {
     "negative_is_zero": "negative index",
     "clamped": "index too small",
@@ -66,7 +67,6 @@ TOLD_BY = {
     "vectors_reversed": "several numbers in a vector",
     "negative_axis_is_first": "axis from the end",
 }
-"""Fault -> the rule that its smallest call has to meet."""
 
 
 def found_with(

@@ -26,8 +26,9 @@ COMBINE = {
     "min": lambda old, new: old if math.isnan(old) else min(new, old),
 }  # fmt: skip
 state: dict[str, Any] = {"calls": 0, "lines": 0}
+
+# The request that waits for a machine with other things to do, in the first process alone.
 SLOW = 20
-"""The request that waits for a machine with other things to do, in the first process alone."""
 
 
 class Refused(Exception):

@@ -342,6 +342,7 @@ def test_an_empty_store_is_patched_and_gathered_from(tmp_path: Path) -> None:
     assert run_safely(["gather", path, "zeros:0:int64", "-o", f"{tmp_path}/o.zarr"]) == 0
 
 
+# Prints the MiB of the command alone: ru_maxrss would count what pytest held when it forked.
 MEMORY = """
 import sys
 from gscli.cli import run_safely
@@ -350,7 +351,6 @@ with open("/proc/self/status") as status:
     print(next(int(line.split()[1]) >> 10 for line in status if line.startswith("VmHWM")))
 raise SystemExit(code)
 """
-"""Prints the MiB of the command alone: ru_maxrss would count what pytest held when it forked."""
 
 
 @pytest.mark.slow

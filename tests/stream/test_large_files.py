@@ -19,8 +19,9 @@ from gscli.plan import plan_call
 
 NAMES = ("data", "indices", "updates")
 ROWS, WIDTH = 400_000, 64
+
+# Bytes that the process may take; data alone are 100 MB.
 ROOM = 80 << 20
-"""Bytes that the process may take; data alone are 100 MB."""
 
 
 @pytest.fixture(scope="module")

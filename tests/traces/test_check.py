@@ -234,11 +234,11 @@ def test_check_finds_what_the_trace_says_of_every_entry(name: str, count: int) -
     assert met, name
 
 
+# Where the shape of the updates decides which numbers there are, or are legal.
 SIZED_BY_UPDATES = (
     "onnx.tensor_scatter", "torch.segment_reduce", "torch.max_unpool1d", "torch.max_unpool2d",
     "torch.max_unpool3d",
 )  # fmt: skip
-"""Where the shape of the updates decides which numbers there are, or are legal."""
 
 
 def _of_other_shapes(array: Array) -> Iterator[Array]:
@@ -249,12 +249,12 @@ def _of_other_shapes(array: Array) -> Iterator[Array]:
         yield np.zeros(shape, array.dtype)
 
 
+# Scatters of which no wrong shape of updates stands beside something to say of an index.
 NOTHING_HIDDEN = {
     "numpy.put",  # values of any shape are repeated
     "torch.masked_scatter",  # a mask has no numbers
     "jax.lax.dynamic_update_slice",  # where it begins is clipped, which the window decides
 }
-"""Scatters of which no wrong shape of updates stands beside something to say of an index."""
 
 
 @pytest.mark.parametrize("count", [6, *slow([60])])

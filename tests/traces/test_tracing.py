@@ -189,12 +189,12 @@ def test_boxes_survive_reshapes() -> None:
     assert reshape_box(((0, 1), (0, 3), (0, 4)), (2, 3, 4), (2, 12)) == ((0, 1), (0, 12))
 
 
+# StableHLO's scatter of windows into a row.
 WINDOWS = {
     "update_window_dims": (1,),
     "scatter_dims_to_operand_dims": (0,),
     "index_vector_dim": 1,
 }
-"""StableHLO's scatter of windows into a row."""
 
 
 def windowed(starts: list[int], *, size: int = 8, span: int = 3, **attrs: object) -> Trace:

@@ -176,8 +176,8 @@ RUNS: dict[str, Words] = {
 }
 
 
+# The everyday run tries one in so many places of a document, one of them a text that is shown.
 PARTS = 8
-"""The everyday run tries one in so many places of a document, one of them a text that is shown."""
 
 
 @pytest.mark.parametrize("part", everyday(range(PARTS), {PARTS - 1}))

@@ -24,12 +24,13 @@ from gscli.views.picture import Picture
 
 WIDTHS = (40, 41, 47, 60, 80, 100, 140)
 Place = tuple[int, ...]
+
+# Lines below the tensors: legend, remarks, what is not seen.
 ENDED = re.compile(
     r"cells? (read|changed)|entries|more entr|: (cell|row|col|plane) \d|one (cell|line|sheet)"
     r"|counts from|twice: | times: |^ +[a-zA-Z]+ +indices|such (number|cell)s?$"
     r"|^ +([a-zA-Z]+ +)*[+]\d+ "
 )
-"""Lines below the tensors: legend, remarks, what is not seen."""
 
 
 def random_call(rng: random.Random) -> tuple[Trace, dict[int, set[Place]]]:

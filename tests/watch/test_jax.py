@@ -54,6 +54,7 @@ def loop(x: Any) -> Any:
     )
 
 
+# What JAX does in silence: the function, its arguments, and what is told of it.
 CALLS: dict[str, tuple[Callable[..., Any], tuple[Any, ...], str]] = {
     "jit": (jax.jit(pick), (TABLE, jnp.array([0, 7])), "= 7: is clipped to 4|in pick|table[at]"),
     "grad": (jax.grad(loss), (TABLE, jnp.array([0, 9, 1, 1, 1])), "reads the fill value|in loss"),
@@ -67,7 +68,6 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[Any, ...], str]] = {
     "cond": (choose, (jnp.arange(3.0),), "= 9: is clipped to 2|in <lambda>"),
     "while": (loop, (jnp.arange(3.0),), "is clipped to 2|in <lambda>|2 times"),
 }
-"""What JAX does in silence: the function, its arguments, and what is told of it."""
 
 
 @pytest.mark.parametrize("name", CALLS)

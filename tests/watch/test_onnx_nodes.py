@@ -185,6 +185,7 @@ def chosen() -> OnnxModel:
     return make_model(nodes, inputs, ["picked", "others"])
 
 
+# A model, inputs that are sound, inputs that are not, and where that shows.
 MADE: dict[str, tuple[OnnxModel, dict[str, Any], dict[str, Any], str]] = {
     "embedding": (embedding(), feeds([0, 3], 2, [0, 3]), feeds([0], 5, [0]), "/positions/Gather"),
     "loop": (loop(), {"trips": np.array(4)}, {"trips": np.array(6)}, "/decode/Gather"),
@@ -202,7 +203,6 @@ MADE: dict[str, tuple[OnnxModel, dict[str, Any], dict[str, Any], str]] = {
         {"x": TABLE, "more": np.array([[1], [2], [0], [0]])}, "/more/GatherND",
     ),
 }  # fmt: skip
-"""A model, inputs that are sound, inputs that are not, and where that shows."""
 
 
 @pytest.mark.parametrize("runtime", [RULES, pytest.param("onnxruntime", marks=pytest.mark.slow)])

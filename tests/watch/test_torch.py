@@ -29,11 +29,11 @@ ROOT = str(Path(__file__).parents[2])
 
 SESSIONS = read_sessions("torch")
 
+# What PyTorch 2.4 does otherwise: it compiles in spite of the watcher, and refuses the modulo.
 OTHERWISE_BEFORE = {
     "compiled": "not watched: 1 function that runs compiled\n0\n",
     "along a dim, modulo": "error: index out of range\n  --> program.py:4",
 }
-"""What PyTorch 2.4 does otherwise: it compiles in spite of the watcher, and refuses the modulo."""
 
 
 @pytest.mark.parametrize("name", SESSIONS)
@@ -277,6 +277,7 @@ def test_threads_of_the_program_are_told_as_not_watched() -> None:
     assert "not watched: 1 other thread" in seen.last_line()
 
 
+# Why a function with an index argument is not in the table: the first pattern that fits.
 UNMAPPED: dict[str, str] = {
     r".*_backward.*|.*_jvp|.*_grad": "its forward call has judged the index",
     r".*sparse.*|coalesce|.*coo.*|.*cs[rc].*|.*bs[rc].*|.*nested.*|.*jagged.*|_pack.*|_spdiags": (
@@ -290,7 +291,6 @@ UNMAPPED: dict[str, str] = {
     r"embedding_bag": "it calls a function that is judged",
     r"_set_item": "of a list of Python",
 }
-"""Why a function with an index argument is not in the table: the first pattern that fits."""
 
 
 def test_every_function_with_an_index_is_mapped_or_listed() -> None:

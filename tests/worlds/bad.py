@@ -9,10 +9,10 @@ import numpy as np
 
 from .core import GOOD, Array, World
 
+# Inputs that hold indices; "numpy.choose.a" would be the input a of this operator alone.
 INDICES = {"indices", "index", "INDICES", "ind", "start_indices", "scatter_indices", "segment_ids",
            "write_indices", "torch.embedding.input", "torch.one_hot.input", "target",
            "torch.embedding_bag.input"}  # fmt: skip
-"""Inputs that hold indices; "numpy.choose.a" would be the input a of this operator alone."""
 
 UPDATES = {"updates", "update", "UPDATES", "SLICES", "src", "source", "v", "values", "b"}
 AXES = ("axis", "dim")

@@ -57,8 +57,8 @@ class Worlds(Sequence[World]):
         return Worlds(chosen) if isinstance(chosen, Sequence) else chosen()
 
 
+# Every operator's worlds.
 GOOD: dict[str, Callable[[], Worlds]] = {}
-"""Every operator's worlds."""
 
 _RECIPES: dict[str, list[Callable[[], Sequence[Callable[[], World]]]]] = {}
 

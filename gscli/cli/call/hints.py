@@ -31,11 +31,11 @@ from gscli.frameworks.typing import explain_lossy_indices
 from gscli.lab.concepts import CONCEPTS, find_concept_arguments
 from gscli.plan import CallInputs, plan_call
 
+# Characters of a command that a person still reads and copies.
 LONGEST_COMMAND = 300
-"""Characters of a command that a person still reads and copies."""
 
+# Operators that a hint names.
 _LISTED = 4
-"""Operators that a hint names."""
 
 
 def add_location_and_hint(error: GscliError, operator: Operator, inputs: CallInputs) -> None:

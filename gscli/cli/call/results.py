@@ -108,8 +108,8 @@ def save_text(path: str, text: str) -> None:
 # --- the output held against the one that is expected ------------------------------------------
 
 
+# The expected answer; an untyped one takes the result's type.
 Expected: TypeAlias = "tuple[files.LoadedInput, Tolerance]"
-"""The expected answer; an untyped one takes the result's type."""
 
 
 def load_expected(settings: Settings, words: Sequence[str]) -> Expected:

@@ -16,8 +16,8 @@ from gscli.cli.options import (
 )
 from gscli.cli.tree import make_operator_group
 
+# What `--code` takes, without importing what writes it.
 TARGETS = ("all", "numpy", "torch", "jax", "tensorflow", "onnx", "openvino", "stablehlo")
-"""What `--code` takes, without importing what writes it."""
 
 
 def run_explain(

@@ -25,17 +25,17 @@ if TYPE_CHECKING:
     from gscli.gradients.flow import FlowTrace
     from gscli.lab.gradient_causes import GradientDiagnosis
 
+# What `--rules` takes, without importing the conventions.
 RULES = ("loop", "torch", "jax", "tensorflow")
-"""What `--rules` takes, without importing the conventions."""
 
+# What `--code` takes, without importing what writes it.
 TARGETS = ("all", "torch", "jax")
-"""What `--code` takes, without importing what writes it."""
 
+# Shared options that are refused.
 UNUSED = ("in_place", "engine", "message", "quiz", "show", "slice")
-"""Shared options that are refused."""
 
+# Cells of each gradient that `--plain` lists, unless `--limit` says.
 LISTED = 50
-"""Cells of each gradient that `--plain` lists, unless `--limit` says."""
 
 
 def run_grad(

@@ -34,8 +34,8 @@ from gscli.cli.options import JSON_OPTION, Settings, argument, is_set, option, p
 if TYPE_CHECKING:
     from gscli.lab.node_tests import NodeTestResult
 
+# Skipped folders that are listed, unless -v asks for all.
 LISTED = 10
-"""Skipped folders that are listed, unless -v asks for all."""
 
 
 SHARED_OPTIONS = (
@@ -43,10 +43,11 @@ SHARED_OPTIONS = (
     "full", "rows", "edge", "slice", "precision", "limit", "step", "svg", "theme", "html", "plain",
     "color", "palette", "width", "debug",
 )  # fmt: skip
+
+# Options that ask for one node to be run.
 SINGLE_NODE_OPTIONS = (
     "output", "format", "strict", "expect", "rtol", "atol", "show", "slice", "step", "svg", "html"
 )  # fmt: skip
-"""Options that ask for one node to be run."""
 
 
 @tool("run", *SHARED_OPTIONS)

@@ -135,8 +135,9 @@ def _run(places: list[tuple[Lesson, Path]], settings: Settings) -> int:
 OPENING = f"{FENCE}console"
 SESSION = re.compile(rf"(?ms)^{OPENING}\n(.*?)^{FENCE}$")
 COMMAND = re.compile(r"(?m)^\$ (?P<command>.*(?:\n> .*)*)\n(?P<screen>(?:(?!\$ ).*\n)*)")
+
+# What a page of Markdown folds away, and a terminal tells when it is asked.
 ANSWER = re.compile(r"(?ms)^<details><summary>Answer</summary>\n\n(.*?)\n</details>\n")
-"""What a page of Markdown folds away, and a terminal tells when it is asked."""
 
 
 class ConsoleCommand(Record):

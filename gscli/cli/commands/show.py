@@ -42,8 +42,9 @@ SHOW_OPTIONS = (
     "json", "dtype", "max_bytes", "full", "rows", "edge", "slice", "precision", "svg", "theme",
     "plain", "quiet", "color", "palette", "width", "debug",
 )  # fmt: skip
+
+# Versions of an Icechunk repository that are listed, the newest first.
 COMMITS_SHOWN = 20
-"""Versions of an Icechunk repository that are listed, the newest first."""
 
 
 @tool("show", *SHOW_OPTIONS)

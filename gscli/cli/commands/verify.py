@@ -66,8 +66,8 @@ if TYPE_CHECKING:
 Outcome: TypeAlias = Literal["failed", "warning", "known", "refused"]
 FORMATS = ("text", "github")
 
+# What makes a run fail.
 _RED: tuple[Outcome, Outcome] = ("failed", "refused")
-"""What makes a run fail."""
 
 
 @tool("verify", JSON_OPTION)

@@ -13,6 +13,7 @@ from gscli.cli.building import format_option_help
 from gscli.cli.options import SHARED_OPTIONS
 from gscli.frameworks import ALIASES, NAMES, load_framework
 
+# Every topic and its one-line summary, in the order of the list.
 TOPICS = {
     "exit-codes": "what the exit status means",
     "inputs": "files, pipes, inline arrays, generators",
@@ -33,7 +34,6 @@ TOPICS = {
     "changes": "what is new in this version",
     "man": "the manual page: gscli help man | man -l -",
 }
-"""Every topic and its one-line summary, in the order of the list."""
 
 EXIT_CODES: dict[ExitCode, str] = {
     ExitCode.SUCCESS: "done, warnings allowed",
@@ -96,20 +96,20 @@ def _code_text() -> str:
     return f"{_read_file('code.txt')}{ran}\n"
 
 
+# Topics that are made from declarations or from data.
 _GENERATED_TOPICS: dict[str, Callable[[], str]] = {
     "exit-codes": lambda: "".join(f"{code:3d}  {text}\n" for code, text in EXIT_CODES.items()),
     "frameworks": _frameworks_text, "environment": _environment_text,
     "code": _code_text,
 }  # fmt: skip
-"""Topics that are made from declarations or from data."""
 
 
 # --- texts that were written 100 columns wide, on narrower screens ------------------------------
 
 FENCE = "```"
 
+# What stands before the second column of a list's line.
 _COLUMN = re.compile(r"\s*\S(?:.*?\S)?\s{2,}(?=\S)")
-"""What stands before the second column of a list's line."""
 
 
 def rewrap(text: str, width: int) -> str:

@@ -30,15 +30,17 @@ _END = struct.Struct("<4s4H2LH")
 _END64_LOCATOR = struct.Struct("<4sLQL")
 _END64 = struct.Struct("<4sQ2H2L4Q")
 _LOCAL = struct.Struct("<4s5H3L2H")
+
+# Numbers that say: look into the 64-bit record.
 _COUNT_ELSEWHERE, _SIZE_ELSEWHERE = 0xFFFF, 0xFFFFFFFF
-"""Numbers that say: look into the 64-bit record."""
 _ENCRYPTED = 0x1 | 0x40 | 0x2000
 _UTF8_NAME = 0x800
-_KNOWN_FLAGS = 0x2 | 0x4 | 0x8 | _UTF8_NAME
-"""How hard was packed, sizes behind the data, names in UTF-8."""
 
+# How hard was packed, sizes behind the data, names in UTF-8.
+_KNOWN_FLAGS = 0x2 | 0x4 | 0x8 | _UTF8_NAME
+
+# Deflate makes at most this many bytes of one.
 _MAX_INFLATE_RATIO = 1032
-"""Deflate makes at most this many bytes of one."""
 
 
 Pieces = Iterable[bytes | memoryview]

@@ -37,13 +37,15 @@ from gscli.files.request import (
 )
 
 DELIMITERS = {".csv": ",", ".tsv": "\t", ".txt": " "}
+
+# Cells of a table that is read, each of which takes about so many bytes meanwhile.
 MOST_VALUES = MEMORY_LIMIT // 64
-"""Cells of a table that is read, each of which takes about so many bytes meanwhile."""
 
 _WHOLE = re.compile(r"[+-]?\d+", re.ASCII)
 _FRACTION = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+
+# A cell that begins as a number does.
 _NUMBER_CELL = re.compile(r"(?:^|(?<=[,\t]))\s*[-+.]?(?:\d[^,\t]*|inf|nan)\s*", re.ASCII)
-"""A cell that begins as a number does."""
 
 _TRUTH = {"true": True, "false": False, "True": True, "False": False}
 

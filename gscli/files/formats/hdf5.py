@@ -44,8 +44,8 @@ def listing(content: Content, _request: ReadRequest) -> list[Member]:
         ]
 
 
+# Bytes of a new file that are handed on at a time.
 PIECE = 8 << 20
-"""Bytes of a new file that are handed on at a time."""
 
 
 def write(out: Output, arrays: Arrays, _suffix: str) -> None:

@@ -30,17 +30,17 @@ from gscli.files.content import check_content, check_limit, import_extra
 from gscli.files.isolated import PIECE, Message, limit_memory
 from gscli.files.request import NAMES_LIMIT, Member, choose_member, lost_arrays_error
 
+# Filters whose result can be bounded before the library makes it.
 GZIP, SHUFFLE, FLETCHER = 1, 2, 3
-"""Filters whose result can be bounded before the library makes it."""
 
+# Bytes that a chunk may always have, so that a small dataset with room to grow can be changed.
 CHUNK_ALLOWED = 64 << 20
-"""Bytes that a chunk may always have, so that a small dataset with room to grow can be changed."""
 
+# Times the size of a dataset that its chunks, cut off at its borders, may hold together.
 CHUNKS_PER_DATASET = 8
-"""Times the size of a dataset that its chunks, cut off at its borders, may hold together."""
 
+# Bytes that fletcher32 adds to a chunk.
 _CHECKSUM = 4
-"""Bytes that fletcher32 adds to a chunk."""
 
 
 def answer(action: str, file: BinaryIO, name: str, **question: Any) -> Iterator[Message]:

@@ -43,11 +43,11 @@ from gscli.files.request import LoadedInput, Output, ReadRequest
 
 WRITE_CHUNK = 1 << 16
 
+# Values of one document: more of them are not read back (jsontext.MEMORY_LIMIT).
 MOST_VALUES = 5_000_000
-"""Values of one document: more of them are not read back (jsontext.MEMORY_LIMIT)."""
 
+# The shape of nested lists and their values in order.
 Levels: TypeAlias = tuple[tuple[int, ...], list[Any]]
-"""The shape of nested lists and their values in order."""
 
 _DOCUMENT_KEYS = {"dtype", "shape", "data"}
 _ANY_TENSOR = ReadRequest(limit=BYTES_LIMIT)

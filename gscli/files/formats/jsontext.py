@@ -20,18 +20,20 @@ from gscli.files.content import STANDARD_INPUT, TEXT_LIMIT, check_content, check
 
 DEPTH_LIMIT = 64
 
+# Bytes Python objects of one text may take, estimated from its punctuation.
 MEMORY_LIMIT = 160 << 20
-"""Bytes Python objects of one text may take, estimated from its punctuation."""
 
 _BYTES_PER = {b",": 32, b"[": 88, b"{": 240, b'"': 32}
 _MOST_BYTES_PER_MARK = max(_BYTES_PER.values())
+
+# A text, or one without an end, so that no search begins anew at each mark inside it.
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)', re.DOTALL)
-"""A text, or one without an end, so that no search begins anew at each mark inside it."""
 _NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 _MAY_OVERFLOW = re.compile(r"[eE]\+?\d|(?<!\d)\d{309}")
 _SPACE = re.compile(r"[ \t\r\n]*")
 _ONE_LINE = re.compile(r"\bline \d+$")
 
+# Where a text stops to be JSON, as NumPy and Python write values → what JSON has for it.
 _PYTHON_WORDS = {
     ".": "JSON wants a digit before and after the point: 1.0, 0.5",
     **dict.fromkeys(("True", "False"), "JSON writes true and false"),
@@ -40,11 +42,10 @@ _PYTHON_WORDS = {
     "(": "JSON writes lists and tuples alike: [1, 2]",
     "'": 'JSON writes text in double quotes: "a"',
 }
-"""Where a text stops to be JSON, as NumPy and Python write values → what JSON has for it."""
 
 
+# Keys and positions that lead to a value.
 JsonPath: TypeAlias = tuple[int | str, ...]
-"""Keys and positions that lead to a value."""
 
 
 class ParsedJson(Record):

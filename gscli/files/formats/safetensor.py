@@ -34,6 +34,8 @@ from gscli.files.request import (
 
 LENGTH_BYTES = 8
 METADATA = "__metadata__"
+
+# Widest first: the order in which tensors are laid out, so that each begins at an even address.
 TYPES = {
     "U64": "uint64",
     "I64": "int64",
@@ -55,7 +57,6 @@ TYPES = {
     "U8": "uint8",
     "BOOL": "bool",
 }
-"""Widest first: the order in which tensors are laid out, so that each begins at an even address."""
 
 
 def read(content: Content, request: ReadRequest) -> LoadedInput:

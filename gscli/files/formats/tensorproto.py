@@ -39,11 +39,12 @@ _WIDE_FIELDS = {
     "complex128": "double_data", "int64": "int64_data", "uint32": "uint64_data",
     "uint64": "uint64_data", "str": "string_data",
 }  # fmt: skip
-TYPES = {code: (name, _WIDE_FIELDS.get(name, "int32_data")) for code, name in enumerate(_NAMES, 1)}
-"""TensorProto.DataType → element type and the field that holds it when raw_data does not."""
 
+# TensorProto.DataType → element type and the field that holds it when raw_data does not.
+TYPES = {code: (name, _WIDE_FIELDS.get(name, "int32_data")) for code, name in enumerate(_NAMES, 1)}
+
+# Types of which several share a byte, the first in its lowest bits.
 BITS = {"uint4": 4, "int4": 4, "float4_e2m1fn": 4, "uint2": 2, "int2": 2}
-"""Types of which several share a byte, the first in its lowest bits."""
 
 _FIELDS = {field for _, field in TYPES.values()}
 _FIELD_TYPES: dict[str, type[np.generic]] = {
@@ -53,12 +54,14 @@ _FIELD_TYPES: dict[str, type[np.generic]] = {
     "int64_data": np.int64,
     "uint64_data": np.uint64,
 }
+
+# Numbers of the fields of a TensorProto that are written.
 _DIMS, _DATA_TYPE, _STRING_DATA, _NAME, _RAW_DATA = 1, 2, 6, 8, 9
-"""Numbers of the fields of a TensorProto that are written."""
 
 _EXTERNAL = 1
+
+# Protocol buffers end here.
 _MESSAGE_LIMIT = (1 << 31) - 1
-"""Protocol buffers end here."""
 
 
 def read(content: Content, request: ReadRequest) -> LoadedInput:
@@ -205,14 +208,16 @@ def _encode_text(value: str, name: str) -> bytes:
         raise DtypeRefused("a text holds half a character", where=sanitize(name, 60)) from error
 
 
+# Of a message: two bytes can stand for an empty one that takes a hundred in memory.
 FIELD_LIMIT = 500_000
-"""Of a message: two bytes can stand for an empty one that takes a hundred in memory."""
+
+# Bytes of packed whole numbers: each byte can become one of eight.
 PACKED_LIMIT = 16 << 20
-"""Bytes of packed whole numbers: each byte can become one of eight."""
 
 _VARINT, _EIGHT, _LENGTH, _FOUR = 0, 1, 2, 5
+
+# CPPTYPE_INT32 to CPPTYPE_UINT64 of a field's descriptor.
 _WHOLE_NUMBERS = {1, 2, 3, 4}
-"""CPPTYPE_INT32 to CPPTYPE_UINT64 of a field's descriptor."""
 _FIXED = {_EIGHT: 8, _FOUR: 4}
 _MORE = 0x80
 _VARINT_BYTES = 10

@@ -26,14 +26,14 @@ from gscli.base.words import sanitize
 from gscli.files.content import check_limit
 from gscli.files.request import JSON_WORDS
 
+# Says where value number i stands, for a message: "idx.json: [3][0]".
 Locate = Callable[[int], str]
-"""Says where value number i stands, for a message: "idx.json: [3][0]"."""
 
+# What is no digit and yet a float, as words stand alone and as JSON spells them.
 SPECIAL_FLOATS = {word: float(word) for words in JSON_WORDS.items() for word in words}
-"""What is no digit and yet a float, as words stand alone and as JSON spells them."""
 
+# As many digits as 64 bits can need.
 _WHOLE_TEXT = re.compile(r"-?\d{1,20}", re.ASCII)
-"""As many digits as 64 bits can need."""
 
 CHECKED_AT_ONCE = 1 << 16
 
@@ -51,8 +51,9 @@ _KIND_WORDS = {
 
 
 _KINDS_TAKEN: dict[str, set[type]] = {"b": {bool}, "U": {str}, "S": {str}}
+
+# Letter of a type → what its values may be; numbers may be text as well.
 _NUMBER_KINDS: set[type] = {int, float, str}
-"""Letter of a type → what its values may be; numbers may be text as well."""
 
 
 def describe_kind(value: object) -> str:

@@ -20,8 +20,8 @@ from gscli.disk.mapped import RegularFile
 from gscli.disk.system import preallocate, temp_file_errors
 from gscli.files.content import check_content, check_limit
 
+# Bytes that one chunk may always have; more of them need a higher limit.
 MIN_CHUNK_LIMIT = 64 << 20
-"""Bytes that one chunk may always have; more of them need a higher limit."""
 
 Sizes: TypeAlias = tuple[int, ...]
 

@@ -26,21 +26,22 @@ from gscli.base.words import sanitize
 from gscli.files.content import check_content
 from gscli.files.stores.chunks import check_packed_size
 
+# Bytes by which a packed chunk may exceed its cells, beside a 64th: checksums and headers.
 ALLOWED_OVERHEAD = 1 << 12
-"""Bytes by which a packed chunk may exceed its cells, beside a 64th: checksums and headers."""
 
+# Variable of the environment that names codecs to be used beside those of the list.
 TRUSTED_CODECS = "GSCLI_CODECS"
-"""Variable of the environment that names codecs to be used beside those of the list."""
 
+# The same for each inner chunk of a shard, and its line in the index.
 INNER_SLACK = 64
-"""The same for each inner chunk of a shard, and its line in the index."""
 
 MAX_CODECS = 16
-MAX_STREAMS = 1 << 16
-"""Streams or blocks of one packed chunk: each takes time, even without a byte in it."""
 
+# Streams or blocks of one packed chunk: each takes time, even without a byte in it.
+MAX_STREAMS = 1 << 16
+
+# Inner chunks of a shard: its index names each of them.
 MAX_INNER_CHUNKS = 1 << 17
-"""Inner chunks of a shard: its index names each of them."""
 
 _LZMA_MEMORY = 128 << 20
 _PIECE = 1 << 16
@@ -48,8 +49,8 @@ _ZSTD_MAGIC, _ZSTD_BLOCK = 0xFD2FB528, 1 << 17
 
 Decoder = Callable[[Any], Any]
 
+# Decodes packed bytes into at most one byte more than a limit.
 Decode = Callable[[bytes, int], Any]
-"""Decodes packed bytes into at most one byte more than a limit."""
 
 
 def _decode_streams(start: Callable[[], Any]) -> Decode:
@@ -144,6 +145,7 @@ def _decode_into(decompress: Callable[..., Any], packed: bytes, size: int, limit
     return room
 
 
+# Compressor → how it is decoded within a limit.
 DECODERS: Mapping[str, Decode] = {
     "gzip": _decode_streams(lambda: zlib.decompressobj(zlib.MAX_WBITS | 16)),
     "zlib": _decode_streams(zlib.decompressobj),
@@ -153,14 +155,13 @@ DECODERS: Mapping[str, Decode] = {
     "lz4": _decode_lz4,
     "zstd": _decode_zstd,
 }
-"""Compressor → how it is decoded within a limit."""
 
+# Codecs whose result is at most sixteen times as long as what they get.
 FILTERS = {
     "bytes", "transpose", "sharding_indexed", "vlen-utf8", "vlen-bytes", "shuffle", "delta",
     "fixedscaleoffset", "quantize", "bitround", "astype", "packbits", "crc32c", "crc32", "adler32",
     "fletcher32", "jenkins_lookup3",
 }  # fmt: skip
-"""Codecs whose result is at most sixteen times as long as what they get."""
 
 _INDEX_CODECS = {"bytes", "crc32c"}
 _TYPE_KEYS = ("dtype", "astype", "encode_dtype", "decode_dtype")

@@ -22,8 +22,8 @@ from gscli.files.stores.zarr_place import ZarrPath, parse_location, zarr_errors,
 
 BRANCH = "main"
 
+# Bytes of a snapshot, a manifest or a log of changes.
 METADATA_LIMIT = 256 << 20
-"""Bytes of a snapshot, a manifest or a log of changes."""
 
 CONCURRENT_REQUESTS = 256
 

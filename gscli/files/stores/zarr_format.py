@@ -37,18 +37,18 @@ from gscli.files.stores.zarr_store import (
     open_zarr_array,
 )
 
+# Bytes of a chunk where nobody asks for others: one is read and changed in a few milliseconds.
 CHUNK_BYTES = 4 << 20
-"""Bytes of a chunk where nobody asks for others: one is read and changed in a few milliseconds."""
 
+# Bytes of an array from which it is not held in memory but put into a temporary file.
 MIN_SPILL_BYTES = 64 << 20
-"""Bytes of an array from which it is not held in memory but put into a temporary file."""
 
+# Arrays of a store that are listed.
 MEMBER_LIMIT = 10_000
-"""Arrays of a store that are listed."""
 
 
+# Sizes of chunks, or None for such as read well.
 Chunks: TypeAlias = Sequence[int] | None
-"""Sizes of chunks, or None for such as read well."""
 
 
 def open_store_content(path: str) -> Content:

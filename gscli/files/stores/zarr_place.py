@@ -14,17 +14,17 @@ from gscli.disk.mapped import read_error
 from gscli.disk.system import write_error
 from gscli.files.content import check_content, check_limit
 
+# Files of a node that are no chunks.
 METADATA = ("zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata")
-"""Files of a node that are no chunks."""
 
+# Bytes of a metadata file that are parsed.
 METADATA_LIMIT = 16 << 20
-"""Bytes of a metadata file that are parsed."""
 
+# Axes of an array, and codecs of a chunk, that metadata may list.
 LIST_LIMIT = 64
-"""Axes of an array, and codecs of a chunk, that metadata may list."""
 
+# What `folder` adds to the name of a store in the making.
 _HIDDEN = re.compile(r"(?<=\.zarr)\.gscli-[0-9a-f]{8}$")
-"""What `folder` adds to the name of a store in the making."""
 
 _PLACE = re.compile(r"(.*\.(?:zarr|icechunk|zip))(?:@([\w.-]+))?", re.IGNORECASE | re.DOTALL)
 

@@ -162,8 +162,8 @@ class ZarrArray(ChunkedArray):
         check_content(size > 0, "a chunk is empty", f"{self.name}: {sanitize(path, 60)}")
 
 
+# Digits of a chunk's place on one axis.
 MAX_DIGITS = 19
-"""Digits of a chunk's place on one axis."""
 
 
 def is_chunk_key(name: str) -> bool:
@@ -247,8 +247,8 @@ def _zip_store(place: ZarrPath, limit: int) -> Any:
         return CheckedZipStore(content, limit)
 
 
+# Kinds of elements that a stream takes as they are.
 NUMBERS = "biufc"
-"""Kinds of elements that a stream takes as they are."""
 
 
 def zarr_source(array: Array | None) -> ZarrArray | None:

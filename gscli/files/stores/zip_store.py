@@ -15,8 +15,9 @@ from gscli.files.stores.chunks import MIN_CHUNK_LIMIT
 from gscli.files.stores.zarr_place import METADATA, METADATA_LIMIT, check_metadata
 
 DIRECTORY_LIMIT = 32 << 20
+
+# A store has a member for each chunk, and so many more than an archive of arrays.
 MEMBER_LIMIT = 1 << 19
-"""A store has a member for each chunk, and so many more than an archive of arrays."""
 
 
 class CheckedZipStore(MemoryStore):

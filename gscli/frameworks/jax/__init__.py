@@ -45,10 +45,11 @@ FillValue: TypeAlias = Annotated[
 _DROPS: dict[str | None, OutOfBounds] = dict.fromkeys(("fill", "drop"), OutOfBounds.SKIP)
 _DEFAULTS = (None, "promise_in_bounds")
 
+# Reading out of range; JAX leaves promise_in_bounds open, and XLA on a CPU clamps.
 READ_MODES = _DROPS | dict.fromkeys((*_DEFAULTS, "clip"), OutOfBounds.CLIP)
-"""Reading out of range; JAX leaves promise_in_bounds open, and XLA on a CPU clamps."""
+
+# Writing out of range; JAX leaves promise_in_bounds open, and XLA on a CPU drops.
 WRITE_MODES = _DROPS | dict.fromkeys(_DEFAULTS, OutOfBounds.SKIP) | {"clip": OutOfBounds.CLIP}
-"""Writing out of range; JAX leaves promise_in_bounds open, and XLA on a CPU drops."""
 
 
 def index_policy(
@@ -119,6 +120,7 @@ def _wrap_integer(value: float, name: str) -> int:
     return (value - low) % (high - low + 1) + low
 
 
+# JAX's lattice of element types: what stands next above each; "float" is any type of them.
 _ABOVE: Mapping[str, tuple[str, ...]] = {
     "bool": ("uint8", "int8"), "uint8": ("uint16", "int16"), "uint16": ("uint32", "int32"),
     "uint32": ("uint64", "int64"), "uint64": ("float",), "int8": ("int16",), "int16": ("int32",),
@@ -126,7 +128,6 @@ _ABOVE: Mapping[str, tuple[str, ...]] = {
     "float16": ("float32",), "bfloat16": ("float32",), "float32": ("float64", "complex64"),
     "float64": ("complex128",), "complex64": ("complex128",), "complex128": (),
 }  # fmt: skip
-"""JAX's lattice of element types: what stands next above each; "float" is any type of them."""
 
 
 def promote_dtypes(first: Tensor, second: Tensor) -> str:

@@ -31,12 +31,12 @@ def unchecked_policy(note: str, above: str, *, refuses_negative: bool) -> Policy
     return Policy(negative, note=note, unchecked_outcomes=(below, above))
 
 
+# [0, s-1] in the text; what OpenVINO 2026.4 does was seen by running it.
 PLUGIN_WRAPS = unchecked_policy(
     "the CPU plugin counts -s … -1 from the end, and refuses what lies beyond",
     "",
     refuses_negative=True,
 )
-"""[0, s-1] in the text; what OpenVINO 2026.4 does was seen by running it."""
 
 NUMERIC = ("bool", *INTEGERS, *FLOATS)
 

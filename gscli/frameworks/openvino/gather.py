@@ -29,10 +29,10 @@ from gscli.layout.families import (
 )
 from gscli.layout.refusals import check_batch_dims, check_dtypes, check_min_rank
 
+# [0, s-1] in the text; what OpenVINO 2026.4 does was seen by running it.
 READS_ZERO = Policy(
     Negative.OUTSIDE, note="the CPU plugin reads 0 there", unchecked_outcomes=("reads 0", "reads 0")
 )
-"""[0, s-1] in the text; what OpenVINO 2026.4 does was seen by running it."""
 
 READS_OUTSIDE = (
     "the CPU plugin does not check this: -1 counts from the end there, and what lies beyond is "

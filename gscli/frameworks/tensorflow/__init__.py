@@ -32,11 +32,11 @@ from gscli.layout.axes import (
 
 FRAMEWORK = Framework("tensorflow", "TensorFlow")
 
+# Rule sets that are compared, and their titles.
 DEVICES = {"cpu": "CPU", "gpu": "GPU", "xla": "XLA"}
-"""Rule sets that are compared, and their titles."""
 
+# Kernels exist for up to seven numbers, batch coordinates included.
 MAX_VECTOR_LENGTH = 7
-"""Kernels exist for up to seven numbers, batch coordinates included."""
 
 REAL = (*INTEGERS, *FLOATS)
 

@@ -21,8 +21,8 @@ from gscli.layout.axes import CLIP_OUTSIDE, SKIP_OUTSIDE, Negative, Policy, Tens
 from gscli.layout.families import address_axis, address_vectors, normalize_axis
 from gscli.layout.refusals import check_batch_dims, check_dtypes, check_min_rank
 
+# XLA's TorchIndexSelect, which runs a gather with a batch, converts int64 indices to uint32.
 UNSIGNED = CLIP_OUTSIDE._replace(truncation=Truncation.UNSIGNED)
-"""XLA's TorchIndexSelect, which runs a gather with a batch, converts int64 indices to uint32."""
 
 UNCHECKED = Policy(
     Negative.OUTSIDE, note="TensorFlow does not check this and reads a cell of another row"

@@ -34,8 +34,8 @@ from gscli.layout.refusals import check_dtype, check_dtypes, check_index_dtype, 
 
 DROP_NEGATIVE = Policy(Negative.SKIP)
 
+# What unsorted_segment_sum takes; the other reductions have no kernel for int16.
 SUM_ID_DTYPES = ("int16", "int32", "int64")
-"""What unsorted_segment_sum takes; the other reductions have no kernel for int16."""
 
 Segments: TypeAlias = Annotated[int, Option("how many segments the result has")]
 

@@ -36,12 +36,13 @@ OPEN_ORDER = "PyTorch lets an arbitrary one of several writers of a cell win"
 
 REAL = ("uint8", *SIGNED, *FLOATS)
 DATA = ("bool", *REAL, *COMPLEX)
+
+# What some operators copy or multiply, and the others do not take.
 WIDE_UNSIGNED = UNSIGNED[1:]
-"""What some operators copy or multiply, and the others do not take."""
 FLOAT8 = ("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz")
 
+# The layout of a scatter whose indices are 0 … s-1, as most of the operators want them.
 scatter_strictly = partial(scatter_layout, policy=RAISE_OUTSIDE, open_order=OPEN_ORDER)
-"""The layout of a scatter whose indices are 0 … s-1, as most of the operators want them."""
 
 Dim: TypeAlias = Annotated[int, AxisOption("axis of input that the indices address, -r … r-1")]
 

@@ -14,13 +14,13 @@ from gscli.layout.axes import FROM_END, Fit, Tensor, Updates
 from gscli.layout.refusals import broadcast_updates, check_dtype, check_same_dtype
 from gscli.layout.subscripts import SubscriptRules, parse_subscript, run_subscript
 
+# A tensor of rank 0 is read as a number, whatever its whole type.
 NOTATION = SubscriptRules(
     has_scalar_selection=True,
     allows_negative_steps=False,
     index_types=("int64", "int32"),
     scalar_types=("int64", "int32", "int16", "int8"),
 )
-"""A tensor of rank 0 is read as a number, whatever its whole type."""
 
 
 @FRAMEWORK.operator(

@@ -14,8 +14,8 @@ from gscli.stream.chunked.grid import ChunkColumns, ChunkedRows, ChunkGrid
 from gscli.stream.gather import MAX_PIECE_ROWS, PIECE_BYTES, iter_gathered
 from gscli.stream.scatter import ExternalSort, Records, update_records
 
+# Bytes of rows that are on their way at a time.
 MAX_PENDING_BYTES = 4 << 20
-"""Bytes of rows that are on their way at a time."""
 
 
 def iter_gathered_chunks(

@@ -146,8 +146,8 @@ class ChunkGrid(Record):
         cells[box] = values.reshape(-1, *sizes)
 
 
+# Bytes of chunks that are kept for the next rows, where those follow.
 CACHE_BYTES = 32 << 20
-"""Bytes of chunks that are kept for the next rows, where those follow."""
 
 
 class ChunkedRows:

@@ -16,8 +16,8 @@ from gscli.layout import Layout
 from gscli.stream.chunked.grid import ChunkColumns, ChunkGrid, Coordinates
 from gscli.stream.scatter import Updates, apply_updates
 
+# Bytes of a chunk that are copied at a time.
 COPIED = 4 << 20
-"""Bytes of a chunk that are copied at a time."""
 
 
 def create_like(source: ZarrArray, folder: str) -> ZarrArray:

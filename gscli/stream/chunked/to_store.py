@@ -49,11 +49,11 @@ from gscli.stream.to_file import (
 )
 from gscli.stream.writeback import WriteBehind, fill_buffers
 
+# Chunks that are being written while one is made.
 MAX_PENDING = 2
-"""Chunks that are being written while one is made."""
 
+# Bytes of a chunk up to which others may wait; larger ones would take too much memory.
 MAX_QUEUED_CHUNK_BYTES = 16 << 20
-"""Bytes of a chunk up to which others may wait; larger ones would take too much memory."""
 
 
 def run_to_store(plan: ValidatedPlan, path: str, *, progress: Progress = None) -> Array:
@@ -157,8 +157,8 @@ def _write_behind(target: ZarrArray) -> WriteBehind:
     return WriteBehind(target.name, 0 if large else MAX_PENDING)
 
 
+# Icechunk's; the package is an extra.
 Session: TypeAlias = Any
-"""Icechunk's; the package is an extra."""
 
 
 class CommitResult(Record):

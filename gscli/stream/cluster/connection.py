@@ -21,30 +21,30 @@ from gscli.base.words import sanitize
 from gscli.files.content import import_extra
 from gscli.stream.cluster.tasks import SAME_NAMES
 
+# Seconds to wait for a scheduler, and for its first worker.
 CONNECT_TIMEOUT = 10
-"""Seconds to wait for a scheduler, and for its first worker."""
 
+# Seconds to wait for tasks in mid-work when a run has failed.
 CANCEL_TIMEOUT = 30
-"""Seconds to wait for tasks in mid-work when a run has failed."""
 
+# A level of logging above all that is logged.
 SILENT_LOG_LEVEL = 60
-"""A level of logging above all that is logged."""
 
+# Of our own cluster nothing is shown by HTTP (no dashboard, no metrics, no tasks), nor of its end.
+#
+# A callback that was due when a worker's connection closed fails; Tornado, not Dask, would log
+# that.
 CONFIG = {
     "distributed.comm.retry.count": 2,
     "distributed.scheduler.http.routes": [],
     "distributed.worker.http.routes": [],
     "distributed.nanny.pre-spawn-environ.DASK_LOGGING": "{'tornado.application': 'critical'}",
 }
-"""Of our own cluster nothing is shown by HTTP (no dashboard, no metrics, no tasks), nor of its end.
-
-A callback that was due when a worker's connection closed fails; Tornado, not Dask, would log that.
-"""
 
 LOOPBACK = "127.0.0.1"
 
+# After Ctrl-C Python's watcher frees what workers shared, which it need not say.
 TRACKER_WARNINGS = "ignore:resource_tracker"
-"""After Ctrl-C Python's watcher frees what workers shared, which it need not say."""
 
 PACKAGES = ("gscli", "numpy", "zarr", "distributed")
 

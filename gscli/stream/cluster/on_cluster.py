@@ -27,14 +27,14 @@ from gscli.stream.cluster.tasks import FileReference, Shuffle, pickle_plan, to_f
 from gscli.stream.scatter import SEQUENTIAL_TILE
 from gscli.stream.to_file import Progress, ProgressCounter, output_dtype
 
+# Entries that a task judges or deals out.
 ENTRIES = 1 << 17
-"""Entries that a task judges or deals out."""
 
+# Bytes of chunks that one task owns.
 GROUP = 64 << 20
-"""Bytes of chunks that one task owns."""
 
+# Untouched chunks that one task copies.
 KEYS = 64
-"""Untouched chunks that one task copies."""
 
 
 def run_on_cluster(

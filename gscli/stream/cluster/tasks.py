@@ -31,8 +31,8 @@ from gscli.stream.chunked.scatter import copy_chunk, iter_untouched, scatter_by_
 from gscli.stream.scatter import split_by_number, update_records
 from gscli.stream.to_file import make_update_reader, output_dtype
 
+# Numbers, and the values that go there.
 Bucket: TypeAlias = tuple[Array, ...]
-"""Numbers, and the values that go there."""
 
 
 class Shuffle(Record):

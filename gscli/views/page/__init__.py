@@ -90,8 +90,9 @@ SCRIPTS = (
     "page.js",
 )
 STYLE = "page.css"
+
+# Comments that begin a line or follow a blank.
 _COMMENT = re.compile(r"(^|\s)(//.*$|/\*[^*]*(\*[^/][^*]*)*\*/)", re.MULTILINE)
-"""Comments that begin a line or follow a blank."""
 
 
 def render_document(title: str, parts: Sequence[str], *, styles: Sequence[str] = (STYLE,)) -> str:

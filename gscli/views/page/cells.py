@@ -43,8 +43,8 @@ def spoken_entries(numbers: Sequence[int]) -> str:
     return f", entry {join_names([*map(entry_label, numbers)])}" if numbers else ""
 
 
+# Columns in which a map is drawn.
 _MAP_WIDTH = 36
-"""Columns in which a map is drawn."""
 
 
 def render_map(tensor: PageTensor) -> str:

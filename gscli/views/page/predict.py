@@ -14,11 +14,11 @@ from gscli.views.subject import initial_output, take_box
 from gscli.views.summary import axis_word
 from gscli.views.words.facts import Describer
 
+# A misunderstanding, by its name among the explanations.
 MistakeKind: TypeAlias = str
-"""A misunderstanding, by its name among the explanations."""
 
+# A cell of the addressed tensor; None: any coordinate of that axis.
 CellPattern: TypeAlias = list[int | None]
-"""A cell of the addressed tensor; None: any coordinate of that axis."""
 
 _PAIR = 2
 

@@ -34,8 +34,8 @@ from gscli.views.words.facts import Describer
 from gscli.views.words.formula import Formula
 from gscli.views.words.vocabularies import MOVE_TEMPLATES, PATH_TEMPLATES, format_entry
 
+# Cells of a run that the page also writes as text.
 COPIED_CELLS = 2_000
-"""Cells of a run that the page also writes as text."""
 
 
 class RunSection:

@@ -23,17 +23,17 @@ from gscli.views.texts import CellTexts, NumberFormat, choose_number_format
 if TYPE_CHECKING:
     from gscli.lab.expectation import OutputDiagnosis
 
+# Entries that are told one by one unless the options say otherwise.
 ENTRIES = 60
-"""Entries that are told one by one unless the options say otherwise."""
 
+# Entries that are told where one of them is refused.
 MOST_ENTRIES = 600
-"""Entries that are told where one of them is refused."""
 
+# What is shown of a large tensor.
 ROWS, COLUMNS, PLANES = 12, 12, 6
-"""What is shown of a large tensor."""
 
+# Cells of one tensor that a browser still lays out at once.
 FULL_LIMIT = 20_000
-"""Cells of one tensor that a browser still lays out at once."""
 
 _SAMPLED = 4096
 

@@ -15,17 +15,17 @@ from gscli.views.markup import escape
 from gscli.views.number_line import Behaviour, NumberLine, ResolvedIndex
 from gscli.views.page.cells import chip_class
 
+# Pixels from cell to cell, and a cell's width and height.
 SLOT, WIDE, HIGH = 46, 40, 30
-"""Pixels from cell to cell, and a cell's width and height."""
 
+# Pixels left of the first place, where a letter may begin, and from letter to letter.
 MARGIN, BESIDE = 8, 21
-"""Pixels left of the first place, where a letter may begin, and from letter to letter."""
 
+# Characters of a value that is drawn above the line.
 LONGEST = 13
-"""Characters of a value that is drawn above the line."""
 
+# Where cells begin, and the height of a strip.
 TOP, FOOT = 44, 94
-"""Where cells begin, and the height of a strip."""
 
 MIDDLE = TOP + HIGH // 2
 

@@ -25,17 +25,16 @@ from gscli.views.page.words import OUTCOME_WORDS, format_shape_words
 from gscli.views.sheet import Coordinates, Selection
 from gscli.views.summary import COUNTED_CELLS, cell_numbers
 
+# Rows and columns of one table; a browser lays out and paints anew only what changes or comes in
+# sight, and headers are never far.
 BLOCK, CHUNK = 25, 10
-"""Rows and columns of one table; a browser lays out and paints anew only what changes or comes in
-sight, and headers are never far.
-"""
 
+# Entries that one cell names; of more, the first and the last.
 LETTERS = 4
-"""Entries that one cell names; of more, the first and the last."""
 
 
+# Rows or columns of a table; ranges are left out of it.
 Positions: TypeAlias = Sequence[int | range]
-"""Rows or columns of a table; ranges are left out of it."""
 
 
 class TensorTables:

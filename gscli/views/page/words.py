@@ -17,12 +17,12 @@ from gscli.traces import Entry, Trace
 from gscli.views.summary import axis_word, count_cells, format_counts
 from gscli.views.words.facts import Describer
 
+# The words for the signs beside index numbers.
 OUTCOME_WORDS: dict[OutcomeSign, str] = {
     "wrapped": "wraps",
     "clipped": "clipped",
     "skipped": "out of range",
 }
-"""The words for the signs beside index numbers."""
 
 
 def verb_of(trace: Trace) -> str:
@@ -68,8 +68,8 @@ def describe_end(rest: int) -> str:
     return f"The other {more}. This is the result." if rest else ""
 
 
+# Where the drawing writes a coordinate: beside a row, above a column, in a plane's caption.
 Header: TypeAlias = Literal["row", "column", "plane", ""]
-"""Where the drawing writes a coordinate: beside a row, above a column, in a plane's caption."""
 
 
 def coordinate_headers(layout: Layout) -> list[tuple[str, Header]]:

@@ -29,15 +29,16 @@ from gscli.views.words.comparison import (
     format_entries,
 )
 
+# Part of the width that labels may take before they wrap.
 LABEL_SHARE = 0.3
-"""Part of the width that labels may take before they wrap."""
 
 NARROWEST_LINE = 80
 NARROWEST_LABEL, WIDE_LABEL = 22, 30
 NARROWEST_REASON = 14
 GAP = 3
+
+# Between a value and what led to it.
 BETWEEN = "  "
-"""Between a value and what led to it."""
 
 INDENT: Line = [("  ", PLAIN)]
 

@@ -16,8 +16,8 @@ from gscli.views.words.facts import TOLD_CELLS, Describer
 from gscli.views.words.formula import Formula
 from gscli.views.words.vocabularies import describe_entry, describe_tensor
 
+# Entries told, unless a limit says otherwise.
 EXPLAINED_ENTRIES = 100
-"""Entries told, unless a limit says otherwise."""
 
 
 class Explanation(TraceDrawing):

@@ -34,16 +34,15 @@ from gscli.views.words.formula import Formula, cite_rule, explain_entry
 if TYPE_CHECKING:
     from gscli.lab.expectation import OutputDiagnosis
 
+# Entries in the table of a frame, around the one that is lit.
 TABLE_ROWS = 12
-"""Entries in the table of a frame, around the one that is lit."""
 
+# Lines that the keys of --step take below a frame.
 KEY_LINES = 3
-"""Lines that the keys of --step take below a frame."""
 
+# Entries whose frames keep the same places for everything. Beyond them, room would be kept for
+# ever more, and each frame would cost more than the one before.
 FRAMES_PER_LAYOUT = 26
-"""Entries whose frames keep the same places for everything. Beyond them, room would be kept for
-ever more, and each frame would cost more than the one before.
-"""
 
 
 class Frames:
@@ -135,8 +134,8 @@ class StepFrame(TraceDrawing):
         return lines + self.render_legend([signs], drawing, width, unread)
 
 
+# Frames that are printed in a row, unless a limit says otherwise.
 STEPPED_ENTRIES = 100
-"""Frames that are printed in a row, unless a limit says otherwise."""
 
 
 def select_steps(frames: Frames, options: ViewOptions) -> range:

@@ -68,18 +68,20 @@ def describe_hidden_entries(
 
 
 WIDEST, NARROWEST = 40, 30
-TALLEST, FLATTEST = 8, 2
-"""Columns and lines that an outline of a map takes."""
 
+# Columns and lines that an outline of a map takes.
+TALLEST, FLATTEST = 8, 2
+
+# Entries that have a letter on a map; more are points.
 MAX_LETTERS = 26
-"""Entries that have a letter on a map; more are points."""
 
 MOST_PLANES = 6
-SHIFTS = 8
-"""Cells that a letter may stand beside its place."""
 
+# Cells that a letter may stand beside its place.
+SHIFTS = 8
+
+# A line is so many times as high as a column is wide.
 _ASPECT = 2.2
-"""A line is so many times as high as a column is wide."""
 
 _MAP_GAP = 3
 

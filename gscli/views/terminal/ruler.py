@@ -17,11 +17,12 @@ from gscli.views.number_line import Behaviour, NumberLine, ResolvedIndex
 
 _GAP = 2
 _HEAD = "index "
-_BAR = 2
-"""Cells that an end of the axis takes."""
 
+# Cells that an end of the axis takes.
+_BAR = 2
+
+# Room for the words behind an arrow.
 REASON = 22
-"""Room for the words behind an arrow."""
 
 
 class NumberLineRenderer:

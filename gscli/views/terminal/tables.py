@@ -79,11 +79,11 @@ def format_tensor_text(name: str, array: Array, options: ViewOptions) -> str:
     return "".join(numbers.signs.sanitize_line(line) + "\n" for line in lines)
 
 
+# Differing cells in the table; `--limit` asks for others.
 SHOWN = 8
-"""Differing cells in the table; `--limit` asks for others."""
 
+# Characters of a value.
 WIDEST = 40
-"""Characters of a value."""
 
 HEADS = ("cell", "is", "expected")
 

@@ -14,8 +14,8 @@ from gscli.views.subject import running_value
 from gscli.views.words.facts import Describer
 from gscli.views.words.vocabularies import describe_index
 
+# Remarks of one kind before the rest is counted.
 LISTED = 4
-"""Remarks of one kind before the rest is counted."""
 
 _MOST_TERMS = 6
 

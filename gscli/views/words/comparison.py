@@ -21,17 +21,18 @@ from gscli.views.words.below import LISTED, make_remarks
 from gscli.views.words.facts import Describer
 
 MOST_COLUMNS = 24
+
+# Values of a differing slice that are written out.
 SHORT_ROW = 8
-"""Values of a differing slice that are written out."""
 
+# Inputs of up to so many cells are written out.
 SHORT_TENSOR = 64
-"""Inputs of up to so many cells are written out."""
 
+# Differing cells or slices that a sentence tells each.
 LISTED_CELLS = 8
-"""Differing cells or slices that a sentence tells each."""
 
+# Entries that are looked through for unusual ones.
 LISTED_ENTRIES = 200
-"""Entries that are looked through for unusual ones."""
 
 CellStatus: TypeAlias = Literal["same", "differs", "error", "none"]
 
@@ -47,8 +48,8 @@ class ResultCell(Record):
     landing: str = ""
 
 
+# A place, the value here, and the value of the reference.
 Difference: TypeAlias = tuple[str, str, str]
-"""A place, the value here, and the value of the reference."""
 
 
 class ComparisonTexts:

@@ -27,8 +27,8 @@ from gscli.views.texts import NumberFormat
 _EXACT = {"add": operator.add, "sub": operator.sub, "mul": operator.mul}
 
 
+# Cells of a slice whose values stand in a text, between brackets or told in sentences.
 MAX_BRACKETED_CELLS, TOLD_CELLS = 8, 100
-"""Cells of a slice whose values stand in a text, between brackets or told in sentences."""
 
 
 class EntryFacts(Record):

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 _LETTERS = "ijklmnopqrstuvwxyz"
 
 
+# What an update and data are given, for each way in which an update meets its cell.
 _BACKWARD: dict[str, tuple[str, str]] = {
     "none": ("{flow} where this update stayed, else 0", "g(output), 0 where an update was written"),
     "add": ("{flow}", "g(output)"),
@@ -54,7 +55,6 @@ _BACKWARD: dict[str, tuple[str, str]] = {
     "mean": ("{flow} / how many values met", "g(output) / how many values met"),
     "sqrt_n": ("{flow} / sqrt(how many values met)", "g(output) / sqrt(how many values met)"),
 }
-"""What an update and data are given, for each way in which an update meets its cell."""
 
 _EVERY_WRITER = ("{flow}", "g(output), 0 where an update was written")
 _FIRST_HOLDER = (

@@ -25,8 +25,8 @@ from gscli.views.words.facts import Describer
 from gscli.views.words.formula import Formula
 from gscli.views.words.vocabularies import describe_tensor
 
+# Values of a gradient that stand in a sentence.
 MOST_VALUES = 12
-"""Values of a gradient that stand in a sentence."""
 
 _GATHER = "Each cotangent is added to the cell of {data} that its output was read from."
 _EXTREME = "The cotangent of a cell goes to what equals the {which} there: {tie}."

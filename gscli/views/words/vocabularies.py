@@ -30,6 +30,7 @@ class SentenceTemplates(Record):
     notes: Mapping[str, str] = {}
 
 
+# What leads to a value, which may be empty, and the value.
 PATH_TEMPLATES = SentenceTemplates(
     {
         "empty": ("{index} {arrow} an empty slice", ""),
@@ -55,8 +56,8 @@ PATH_TEMPLATES = SentenceTemplates(
         "total": ", which comes to {total}",
     },
 )
-"""What leads to a value, which may be empty, and the value."""
 
+# What an entry moves, and how one cell came to its value.
 MOVE_TEMPLATES = SentenceTemplates(
     {
         "read": ("{new}", ""),
@@ -70,7 +71,6 @@ MOVE_TEMPLATES = SentenceTemplates(
         "": ("{result}", ""),
     },
 )
-"""What an entry moves, and how one cell came to its value."""
 
 PLAIN_TEMPLATES = SentenceTemplates(
     {

@@ -105,8 +105,8 @@ def _lax(name: str) -> Callable[[Mapping[str, Any], Mapping[str, Any]], Any]:
     return run
 
 
+# Each call is compiled, which takes a while.
 DRAWN = 30
-"""Each call is compiled, which takes a while."""
 
 OPERATORS = [
     Operator("at.get", lambda rng: _brackets(rng, writes=False), _at("get"), VERSION),

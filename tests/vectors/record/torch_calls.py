@@ -14,8 +14,9 @@ from drawing import TYPES, arrays_of, brackets, indices, key_of, shape, stretchi
 
 VERSION = torch.__version__.partition("+")[0]
 INTEGERS = ("int64", "int64", "int32")
+
+# Where int32 is refused.
 LONG = (*INTEGERS, *["int64"] * 9)
-"""Where int32 is refused."""
 
 
 def _brackets(rng: random.Random) -> tuple[Any, str, list[Any]]:
