@@ -201,10 +201,7 @@ class BackwardWalk:
     @cached_property
     def data(self) -> Array:
         """What cells hold before the first update."""
-        name = self.layout.data_name
-        if name is None:
-            return np.full(self.layout.data_shape, self.layout.fill_value, np.float64)
-        return np.asarray(self.plan.inputs[name].reshape(self.layout.data_shape), np.float64)
+        return np.asarray(self.plan.initial_output.reshape(self.layout.data_shape), np.float64)
 
     @cached_property
     def final(self) -> Array:

@@ -13,7 +13,7 @@ from typing import TypeAlias, TypeVar
 import numpy as np
 
 from gscli.base import GscliError, InputRefused
-from gscli.base.arrays import Array, Indices, is_lazy, parse_dtype
+from gscli.base.arrays import Array, Indices, is_lazy
 from gscli.base.records import Arguments, Record
 from gscli.declare import Signature
 from gscli.disk import mapped
@@ -120,13 +120,7 @@ def restrict_scatter(plan: ValidatedPlan, cells: Indices) -> ValidatedPlan:
 
 def read_untouched(plan: ValidatedPlan, cells: Indices | None = None) -> Array:
     """What a scatter writes into, as it is: the whole, or some flat cells of it in a row."""
-    layout = plan.layout
-    if layout.data_name is None:
-        dtype = np.dtype(object) if layout.dtype == "str" else parse_dtype(layout.dtype)
-        shape = layout.output_shape if cells is None else cells.shape
-        return np.full(shape, layout.fill_value, dtype)
-    data = plan.inputs[layout.data_name]
-    return data.reshape(layout.output_shape) if cells is None else take_cells(data, cells)
+    return plan.initial_output if cells is None else take_cells(plan.initial_output, cells)
 
 
 def _plan_flat(layout: Layout, data: Array, at: Indices, updates: Array) -> ValidatedPlan:

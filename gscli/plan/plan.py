@@ -24,7 +24,16 @@ from typing import NoReturn
 import numpy as np
 
 from gscli.base import Finding
-from gscli.base.arrays import Array, Arrays, BoolArray, Indices, LiveIndices, dtype_name, is_private
+from gscli.base.arrays import (
+    Array,
+    Arrays,
+    BoolArray,
+    Indices,
+    LiveIndices,
+    dtype_name,
+    is_private,
+    parse_dtype,
+)
 from gscli.base.records import cached_property
 from gscli.disk import mapped
 from gscli.layout import BAGS, CELLS, Layout
@@ -126,6 +135,24 @@ class Plan(BoundLayout):
         """Whether the output has the element type of data, if any; what JAX divides may not."""
         data = self.inputs.get(self.layout.data_name or "")
         return data is None or dtype_name(data.dtype) == self.layout.dtype
+
+    @property
+    def initial_output(self) -> Array:
+        """What a scatter writes into, in the shape of the output: data or the fill, not copied.
+
+        Text that is filled with is of objects, whose length no type cuts.
+
+        >>> import gscli
+        >>> inputs = {"indices": [[1]], "updates": [7], "shape": [3]}
+        >>> gscli.trace("tensorflow.scatter_nd", inputs).plan.initial_output
+        array([0, 0, 0])
+        """
+        layout = self.layout
+        if layout.data_name is not None:
+            data = self.inputs[layout.data_name]  # a view of data in chunks would not know them
+            return data if data.shape == layout.output_shape else data.reshape(layout.output_shape)
+        dtype = object if layout.dtype == "str" else parse_dtype(layout.dtype)
+        return np.broadcast_to(np.asarray(layout.fill_value).astype(dtype), layout.output_shape)
 
     def updates_view(self) -> Array:
         """The values to write as a view of shape `entries ++ window`, in their own dtype."""

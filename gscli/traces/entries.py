@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
-from gscli.base.arrays import Array, Indices, parse_dtype, to_json
+from gscli.base.arrays import Array, Indices, to_json
 from gscli.base.records import Record, cached_property, former_names
 from gscli.base.words import entry_label
 from gscli.kernel import ScatterOutput
@@ -284,7 +284,9 @@ class _EntryBuilder:
             addresses = np.where(inside, addresses, 0)  # skipped cells have no address of meaning
         cells, compact = np.unique(addresses, return_inverse=True)
         compact = compact.reshape(addresses.shape)
-        target = ScatterOutput(layout, self._initial_values(cells), 1)
+        initial = plan.initial_output.reshape(-1)[cells]
+        initial = initial.astype(object) if layout.dtype == "str" else initial  # of any length
+        target = ScatterOutput(layout, initial, 1)
         target.count_updates([compact.reshape(-1) if inside is None else compact[inside]])
         values, whole = target.rows[:, 0], slice(None)
         raw = self._read_updates()
@@ -315,15 +317,6 @@ class _EntryBuilder:
             most = int(terms[where].max())
             changes[number] = Change(old, update, new, again, fresh, most, operands)
         return changes
-
-    def _initial_values(self, cells: Indices) -> Array:
-        """What some cells hold before; text of any length."""
-        layout = self.layout
-        dtype = object if layout.dtype == "str" else None
-        if layout.data_name is None:
-            return np.full(cells.shape, layout.fill_value, dtype or parse_dtype(layout.dtype))
-        values: Array = self.plan.inputs[layout.data_name].reshape(-1)[cells]
-        return values.astype(dtype or values.dtype)
 
     def _read_updates(self) -> Array:
         """The updates of the entries as (entries, window), in their own type."""

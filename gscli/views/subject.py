@@ -163,13 +163,8 @@ def _batch(trace: Trace, tensor: TracedTensor) -> int:
 
 def initial_output(trace: Trace) -> Array:
     """Data, or the fill, in the shape and type of output; without a copy where they are data's."""
-    output, data = trace.output, trace.tensor("data")
-    text = output.dtype.kind == "U"
-    if data is not None:
-        array = data.array.reshape(output.shape)
-        return array if text else array.astype(output.dtype, copy=False)
-    dtype = object if text else output.dtype
-    return np.broadcast_to(np.asarray(trace.layout.fill_value).astype(dtype), output.shape)
+    initial, dtype = trace.plan.initial_output.reshape(trace.output.shape), trace.output.dtype
+    return initial if dtype.kind == "U" else initial.astype(dtype, copy=False)
 
 
 def running_value(trace: Trace, change: Change) -> Array:
