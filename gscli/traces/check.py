@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -77,8 +78,7 @@ def check(
     """
     operator = find_called(name, inputs, attrs)
     call = CallInputs.from_values(operator, inputs, attrs or {})
-    untyped = [key for key, has_type in call.is_typed.items() if not has_type]
-    return list(iter_findings(operator, call.arrays, call.attrs, listed, untyped))
+    return list(iter_findings(operator, call.arrays, call.attrs, listed, call.is_typed))
 
 
 def iter_findings(
@@ -86,11 +86,12 @@ def iter_findings(
     arrays: Arrays,
     attrs: Arguments,
     listed: int = DEFAULT_LISTED,
-    untyped: Collection[str] = (),
+    typed: Mapping[str, bool] = MappingProxyType({}),
 ) -> Iterator[CheckFinding]:
     """Every remark about a call; nothing is computed but what the remarks need.
 
-    `untyped`: inputs that take another type without a word, if their numbers fit.
+    `typed`: whether an input has a type of its own; all do of which it does not say so. The others
+    take another type without a word, if their numbers fit.
 
     Of each kind `listed` are told one by one. Raises UsageError for attributes nobody takes.
 
@@ -99,8 +100,8 @@ def iter_findings(
     ...     {"data": np.arange(2), "indices": np.array([0, 5, 9])}, {})]
     ['indices[1] = 5', 'indices[2] = 9']
     """
-    typed = {name: name not in untyped for name in arrays}
-    call = CallInputs(dict(arrays), dict.fromkeys(arrays, "inline"), typed, attrs)
+    own = {name: typed.get(name, True) for name in arrays}
+    call = CallInputs(dict(arrays), dict.fromkeys(arrays, "inline"), own, attrs)
     checked = dict(arrays)
     for _ in range(3 * len(arrays) + 1):
         refusals: list[Any] = []
@@ -135,9 +136,10 @@ def _is_resolvable(call: CallInputs, refusal: GscliError) -> bool:
 
 def _refusal_findings(error: GscliError, arrays: Arrays, listed: int) -> Iterator[CheckFinding]:
     """A refusal from types and shapes; fractions among indices one by one."""
-    if isinstance(error, IndexTypeRefused):
+    if isinstance(error, IndexTypeRefused) and arrays[error.name].dtype.kind == "f":
         array = arrays[error.name]
-        places = _fraction_positions(array).tolist()
+        with np.errstate(invalid="ignore"):
+            places = np.argwhere(array != np.floor(array)).tolist()
         for at in map(tuple, places[:listed]):
             where = f"{format_place(error.name, at)} = {array[at]}"
             yield CheckFinding("index", "not a whole number", where)
@@ -150,13 +152,6 @@ def _refusal_findings(error: GscliError, arrays: Arrays, listed: int) -> Iterato
 def _unlisted_finding(kind: FindingKind, what: str, count: int) -> Iterator[CheckFinding]:
     if count > 0:
         yield CheckFinding(kind, f"{count} more {what}", count=count)
-
-
-def _fraction_positions(array: Array) -> Array:
-    if array.dtype.kind != "f":
-        return np.empty((0, array.ndim), np.int64)
-    with np.errstate(invalid="ignore"):
-        return np.argwhere(array != np.floor(array))
 
 
 def _replace_refused_input(error: GscliError, arrays: dict[str, Array]) -> bool:

@@ -56,8 +56,7 @@ def check_operator(call: Call) -> int:
         pass
     listed = DEFAULT_LISTED if settings.limit is None else settings.limit
     findings += [CheckFinding("inputs", notice.problem, notice.where) for notice in inputs.notices]
-    untyped = [name for name, has_type in inputs.is_typed.items() if not has_type]
-    findings += iter_findings(operator, inputs.arrays, inputs.attrs, listed, untyped)
+    findings += iter_findings(operator, inputs.arrays, inputs.attrs, listed, inputs.is_typed)
     findings = [_add_origin(finding, call) for finding in findings]
     count = sum(finding.count for finding in findings)
     mapped.check_unchanged(*inputs.arrays.values())
