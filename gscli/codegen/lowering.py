@@ -177,7 +177,7 @@ class ScatterLowering:
         truncates = native.truncates_mean and self.layout.dtype in INTEGERS
         if request.mean and (truncates or "mean" not in native.reductions):
             return False
-        if request.leaves_out and not native.can_exclude_data:
+        if request.leaves_out and not native.has_attribute("include_self", "use_init_val"):
             return False
         return request.op in native.reductions
 

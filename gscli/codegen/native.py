@@ -56,18 +56,9 @@ class NativeOp(Record):
             return self.more_reductions | {self.layout.reduction}
         return self.more_reductions.union(map(parse_reduction, attribute.choices))
 
-    @property
-    def takes_batch(self) -> bool:
-        """Whether it takes batch axes."""
-        return self._has_attribute("batch_dims")
-
-    @property
-    def can_exclude_data(self) -> bool:
-        """Whether it can leave out data from the reduction."""
-        return self._has_attribute("include_self", "use_init_val")
-
-    def _has_attribute(self, *names: str) -> bool:
-        return any(item.name in names for item in find_operator(self.operator).attributes)
+    def has_attribute(self, *names: str) -> bool:
+        """Whether the operator has one of some attributes."""
+        return not find_operator(self.operator).attributes_by_name.keys().isdisjoint(names)
 
     @property
     def layout(self) -> Layout:

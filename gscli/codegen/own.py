@@ -66,14 +66,12 @@ def write_own_call(analysis: CallAnalysis, target: str) -> list[str] | None:
     """The lines of the operator's own call, or None where the target is not its framework."""
     if analysis.operator.framework_name != target or not _is_expressible(analysis):
         return None
-    layout, index_variables = analysis.layout, list(analysis.variables_by_input.values())
-    facts = dict(layout.attributes), index_variables, layout.output_shape
+    facts = dict(analysis.layout.attributes), analysis.layout.output_shape
     return format_own_call(analysis.operator, analysis.variables, *facts)
 
 
 def format_own_call(
-    operator: Operator, variables: Mapping[str, str], values: Arguments,
-    index_variables: Sequence[str], shape: Sequence[int],
+    operator: Operator, variables: Mapping[str, str], values: Arguments, shape: Sequence[int]
 ) -> list[str] | None:  # fmt: skip
     """The lines of an operator's own call; None where it has none, or has no name for a mask.
 
@@ -84,7 +82,8 @@ def format_own_call(
     if template is None or ("updates" in template and "updates" not in variables.values()):
         return None  # nothing is written
     words = values.get("subscript")
-    subscript = _format_subscript(None if words is None else str(words), index_variables)
+    indices = [variable for variable in variables.values() if variable.startswith("indices")]
+    subscript = _format_subscript(None if words is None else str(words), indices)
     if "{subscript}" in template:
         if subscript is None:
             return None

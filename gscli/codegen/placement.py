@@ -136,7 +136,11 @@ class IndexLowering(IndexNormalizer):
         elements = any(op.form == "along" for op in self.target.ops("gather"))
         elements = elements and native.form == "take"
         rows = elements and match_elements(self.addressing, self.addressing.entry_shape) is not None
-        return native.takes_batch and (native.takes_batch_of_1 or not alone) and not rows
+        return (
+            native.has_attribute("batch_dims")
+            and (native.takes_batch_of_1 or not alone)
+            and not rows
+        )
 
     # One array of index numbers.
 

@@ -309,9 +309,7 @@ def format_vector_constant(numbers: VectorConstant) -> str:
     >>> format_vector_constant(VectorConstant((3, 4), 0, 2, "int64"))
     '[[3], [4]]'
     """
-    behind = numbers.rank - numbers.dim - 1
-    return (
-        "["
-        + ", ".join("[" * behind + str(number) + "]" * behind for number in numbers.numbers)
-        + "]"
-    )
+    nested: list[object] = [*numbers.numbers]
+    for _ in range(numbers.dim + 1, numbers.rank):
+        nested = [[item] for item in nested]
+    return str(nested)

@@ -145,17 +145,16 @@ def _write_own_run(case: FuzzCase, name: str, variant: str, expectation: str) ->
     variables = _name_inputs(case)
     values = {key: tuple(value) if isinstance(value, list) else value
               for key, value in case.attrs.items()}  # fmt: skip
-    index_variables = [word for word in variables.values() if word not in ("data", "updates")]
     shape = case.inputs["shape"].tolist() if "shape" in case.inputs else ()
-    call = format_own_call(case.operator, variables, values, index_variables, shape)
+    call = format_own_call(case.operator, variables, values, shape)
     if call is None or (variant == "xla" and "tf.Variable" in "".join(call)):
         return []
     language = load_language(name)
     arrays = {word: case.inputs[key] for key, word in variables.items()}
     leaves = ", ".join(word for word, array in arrays.items() if array.dtype.kind in "fV")
     # A mask decides shapes: what is compiled has it for a constant.
-    masks = {word for word in index_variables if arrays[word].dtype.kind == "b"}
-    names = ", ".join(word for word in arrays if word not in masks)
+    kept = {word for word, array in arrays.items() if array.dtype.kind != "b"} | {"data", "updates"}
+    names = ", ".join(word for word in arrays if word in kept)
     show = SHOW_TENSORS if name == "tensorflow" else SHOW_OUTPUT
     if variant or case.cotangent is not None:
         *body, last = call
