@@ -64,6 +64,12 @@ class ConceptCall(Record):
     reduction: str = "none"
 
     @property
+    def other_arguments(self) -> dict[str, object]:
+        """The arguments that are not the usual ones, by name."""
+        own, usual = self._asdict(), self._field_defaults
+        return {name: own[name] for name in usual if own[name] != usual[name]}
+
+    @property
     def is_plain(self) -> bool:
         """True without batch axes and reduction: what most operators can express."""
         return self.batch_dims == 0 and self.reduction == "none"

@@ -83,9 +83,11 @@ def compare(
             unsaid.append(UnsupportedRuleSet(label, reason, bool(only), operators=operators))
     if not rows:
         reductions = question.list_reductions(chain.from_iterable(chosen.values()))
+        arguments = [f"{name} {value}" for name, value in call.other_arguments.items()]
+        names = [f"frameworks {','.join(only)}"[:100]] if only else []
         raise UsageError(
             f"no rule set can express this {concept}",
-            where=", ".join(_describe_arguments(call, only)),
+            where=", ".join([*arguments, *names]),
             details=tuple(UnsupportedRuleSet.format_reasons(unsaid)),
             valid=" ".join(reductions) if operation.takes_reduction else "",
             hint=f"gscli compare {concept} --help",
@@ -105,18 +107,6 @@ def _find_concept(name: str) -> Concept:
             hint=suggest_names(str(name), known, count=1),
         )
     return known[name]
-
-
-def _describe_arguments(call: ConceptCall, only: Sequence[str]) -> Iterator[str]:
-    """What was asked for besides the inputs."""
-    if call.axis is not None:
-        yield f"axis {call.axis}"
-    if call.batch_dims:
-        yield f"batch_dims {call.batch_dims}"
-    if call.reduction != "none":
-        yield f"reduction {call.reduction}"
-    if only:
-        yield f"frameworks {','.join(only)}"[:100]
 
 
 def _build_concept_call(

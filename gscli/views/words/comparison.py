@@ -12,7 +12,6 @@ from gscli.base import IndexRefused, PictureNotice
 from gscli.base.arrays import Array, BoolArray, unequal_cells
 from gscli.base.records import Record, group_pairs
 from gscli.base.words import format_count, format_shape
-from gscli.frameworks.operator import ConceptCall
 from gscli.lab.answers import ComparisonResult, ResultGroup, UnsupportedRuleSet
 from gscli.traces import Entry, Trace, entry_label
 from gscli.views.look import ViewOptions, choose_signs
@@ -93,8 +92,8 @@ class ComparisonTexts:
     @property
     def call(self) -> str:
         """Arguments other than the usual ones: `axis=1  reduction=add`."""
-        call, usual = self.comparing.call._asdict(), ConceptCall._field_defaults.items()
-        return "  ".join(f"{name}={call[name]}" for name, value in usual if call[name] != value)
+        arguments = self.comparing.call.other_arguments.items()
+        return "  ".join(f"{name}={value}" for name, value in arguments)
 
     def inputs(self) -> Iterator[tuple[str, str, str]]:
         """Name, type and shape, and values of each input; no values where there are many."""
@@ -127,10 +126,8 @@ class ComparisonTexts:
             error = ResultCell("refused", "error")
             nothing = ResultCell("–" if self.signs.utf8 else "-", "none")
             return [error if number == marked else nothing for number in range(self.columns)]
-        base = None if self.reference is None else self.reference.output
-        flags = np.ones(output.size, np.bool_)
-        if base is not None and base.shape == output.shape:
-            flags = unequal_cells(output, base).reshape(-1)
+        mask = self.comparing.differing_mask(group)
+        flags = np.ones(output.size, np.bool_) if mask is None else mask.reshape(-1)
         trace = group.first.trace if self.is_per_entry else None
         landings: dict[int, str] = {}
         for entry in () if trace is None else self.unusual_entries(trace):
@@ -161,9 +158,9 @@ class ComparisonTexts:
         assert base is not None
         if group.first is self.reference:
             return [], ["the others are compared with it" if self.has_others else "the only answer"]
-        if output.shape != base.shape:
+        flags, listed = self.comparing.differing_mask(group), list[Difference]()
+        if flags is None:
             return [], [f"another shape: {format_shape(output.shape)}"]
-        flags, listed = unequal_cells(output, base), list[Difference]()
         places = [tuple(place) for place in np.argwhere(flags).tolist()]
         while places and len(listed) < limit:
             at = _largest_slice(flags, places[0])
