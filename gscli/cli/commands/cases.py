@@ -19,10 +19,11 @@ Examples:
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
+from gscli.base.words import join_lines
 from gscli.cli.building import complete_file, tool
 from gscli.cli.commands.runtimes import SEED, check_stdout_free, is_json_lines, write_cases
 from gscli.cli.options import (
@@ -30,7 +31,7 @@ from gscli.cli.options import (
     Settings,
     argument,
     option,
-    print_json,
+    print_report,
 )
 
 if TYPE_CHECKING:
@@ -76,10 +77,11 @@ def cases(
         written = write_cases([case for suite in made for case in suite.cases], output)
         if not is_json_lines(output):
             made = [suite.as_node_tests() for suite in made]
-    if settings.json is not None:
-        print_json(_coverage_to_dict(made, others, written))
-    elif output != "-":
-        sys.stdout.writelines(line + "\n" for line in format_coverage_table(made, others))
+    if output != "-":
+        make_document = partial(_coverage_to_dict, made, others, written)
+        print_report(
+            settings, make_document, lambda: join_lines(format_coverage_table(made, others))
+        )
     return 0
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -21,7 +20,7 @@ from gscli.cli.options import (
     make_value_error,
     make_view_options,
     option,
-    print_json,
+    print_report,
 )
 from gscli.cli.tree import LazyGroup
 from gscli.frameworks import NAMES
@@ -195,14 +194,10 @@ def _print_gradients(
     from gscli.lab.gradient_comparison import compare_gradients
     from gscli.views.words.gradient_words import describe_comparison
 
-    result = compare_gradients(comparing, others)
-    if settings.json is not None:
-        print_json(result.to_dict())
-    if settings.is_screen_used or (settings.quiet and settings.json is None):
-        options = make_view_options(settings)
-        options = options._replace(utf8=options.utf8 and not settings.plain)
-        lines = describe_comparison(result, options, is_short=settings.quiet)
-        sys.stdout.write(join_lines(lines))
+    result, options = compare_gradients(comparing, others), make_view_options(settings)
+    options = options._replace(utf8=options.utf8 and not settings.plain)
+    lines = describe_comparison(result, options, is_short=settings.quiet)
+    print_report(settings._replace(quiet=False), result.to_dict, partial(join_lines, lines))
     return int(not result.agree)
 
 
