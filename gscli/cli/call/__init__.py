@@ -236,9 +236,10 @@ class Call:
         try:
             yield
         except GscliError as error:
-            from gscli.cli.call.hints import add_location_and_hint
+            from gscli.cli.call.hints import make_hint, prefix_origin
 
-            add_location_and_hint(error, self.operator, self.inputs)
+            error.where = prefix_origin(error.where, self.inputs.origins)
+            error.hint = make_hint(error, self.operator, self.inputs)
             raise
 
     def validate(self) -> ValidatedPlan:

@@ -38,12 +38,6 @@ LONGEST_COMMAND = 300
 _LISTED = 4
 
 
-def add_location_and_hint(error: GscliError, operator: Operator, inputs: CallInputs) -> None:
-    """Have a refusal say which file it is about, and how to go on."""
-    error.where = prefix_origin(error.where, inputs.origins)
-    error.hint = make_hint(error, operator, inputs)
-
-
 def prefix_origin(where: str, origins: Mapping[str, str]) -> str:
     """The file's name before a position in one of the inputs.
 
