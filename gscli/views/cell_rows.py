@@ -27,7 +27,7 @@ from gscli.views.look import (
     pad_left,
     pad_right,
 )
-from gscli.views.sheet import Coordinates, HeadRole, SheetPosition, VisibleTensor
+from gscli.views.sheet import Coordinates, HeadRole, SheetPosition, VisibleTensor, fill_gaps
 from gscli.views.subject import Mark
 from gscli.views.texts import CellTexts, NumberFormat, strip_zeros
 
@@ -192,15 +192,13 @@ class TensorRenderer:
         selection = self.sheet.selection
         if self.sheet.rank:
             yield self._render_column_headers(plane, columns)
-        rows = selection.allowed[-2]
-        before = rows[0] - rows.step
-        for row, at in enumerate(selection.rows):
-            if at - before > rows.step:
+        numbers = iter(range(len(selection.rows)))
+        for at in fill_gaps(selection.rows, selection.allowed[-2]):
+            if isinstance(at, range):
                 yield self._render_gap_row(columns)
+                continue
+            row = next(numbers)
             yield [*self._render_row_header(plane, row), *self._render_row(plane, row, columns)]
-            before = at
-        if before != rows[-1]:
-            yield self._render_gap_row(columns)
 
     def _render_column_headers(self, plane: int, columns: Chunk) -> Line:
         """The coordinates above the numbers."""

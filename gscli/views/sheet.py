@@ -7,7 +7,7 @@ drawn, because one number format fits all tensors of a group; texts are written 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import product
+from itertools import pairwise, product
 from math import prod
 from typing import Literal, TypeAlias
 
@@ -31,6 +31,24 @@ HeadRole: TypeAlias = Literal["row", "column", "plane"]
 
 # Leading axes that still make a grid of planes: down and across.
 _GRID_RANK = 2
+
+
+# Rows or columns of a table; ranges are left out of it.
+Positions: TypeAlias = Sequence[int | range]
+
+
+def fill_gaps(shown: Sequence[int], allowed: range) -> list[int | range]:
+    """The positions shown and, as ranges, those left out between them.
+
+    >>> fill_gaps((0, 1, 7), range(9))
+    [0, 1, range(2, 7), 7, range(8, 9)]
+    """
+    items: list[int | range] = []
+    outside = (allowed.start - allowed.step, *shown, allowed.start + len(allowed) * allowed.step)
+    for before, at in pairwise(outside):
+        gap = range(before + allowed.step, at, allowed.step)
+        items += [gap] * bool(gap) + [at]
+    return items[:-1]
 
 
 class Selection(Record):

@@ -8,8 +8,7 @@ Everything that a reader sees or hears is in the markup, so the page reads witho
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from itertools import groupby, pairwise
-from typing import TypeAlias
+from itertools import groupby
 
 import numpy as np
 
@@ -22,7 +21,7 @@ from gscli.views.markup import escape
 from gscli.views.page.cells import chip_class, entry_chip, render_map, spoken_entries
 from gscli.views.page.sheets import PageCell, PageTensor
 from gscli.views.page.words import OUTCOME_WORDS, format_shape_words
-from gscli.views.sheet import Coordinates, Selection
+from gscli.views.sheet import Coordinates, Positions, Selection, fill_gaps
 from gscli.views.summary import COUNTED_CELLS, cell_numbers
 
 # Rows and columns of one table; a browser lays out and paints anew only what changes or comes in
@@ -31,10 +30,6 @@ BLOCK, CHUNK = 25, 10
 
 # Entries that one cell names; of more, the first and the last.
 LETTERS = 4
-
-
-# Rows or columns of a table; ranges are left out of it.
-Positions: TypeAlias = Sequence[int | range]
 
 
 class TensorTables:
@@ -93,7 +88,7 @@ class TensorTables:
 
     def _render_plane(self, seen: Selection, lead: Coordinates, caption: str) -> str:
         """One table; where rows or columns are many, blocks below and chunks beside each other."""
-        rows, columns = map(_with_gaps, (seen.rows, seen.columns), seen.allowed[-MATRIX:])
+        rows, columns = map(fill_gaps, (seen.rows, seen.columns), seen.allowed[-MATRIX:])
         if self._tensor.is_upright:
             rows, columns = columns, [0]
         blocks, chunks = _split_positions(rows, BLOCK), _split_positions(columns, CHUNK)
@@ -278,17 +273,3 @@ def _headers(columns: Positions, heads: Sequence[str]) -> str:
         else f'<th scope="col">{escape(heads[at]) if heads else at}</th>'
         for at in columns
     )
-
-
-def _with_gaps(shown: Sequence[int], allowed: range) -> list[int | range]:
-    """The positions shown and, as ranges, those left out between them.
-
-    >>> _with_gaps((0, 1, 7), range(9))
-    [0, 1, range(2, 7), 7, range(8, 9)]
-    """
-    items: list[int | range] = []
-    outside = (allowed.start - allowed.step, *shown, allowed.start + len(allowed) * allowed.step)
-    for before, at in pairwise(outside):
-        gap = range(before + allowed.step, at, allowed.step)
-        items += [gap] * bool(gap) + [at]
-    return items[:-1]
