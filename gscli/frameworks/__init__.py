@@ -230,12 +230,13 @@ def _surplus_error(
 ) -> UsageError:
     """The refusal of more words than an operator has inputs."""
     name, mark, _ = extra.partition("=")
-    attributes = [attribute.name for attribute in operator.attributes]
-    options = [f"--{sanitize(extra)}"] if mark and name.replace("-", "_") in attributes else []
+    known = {item.name: item.kind for item in operator.attributes if item.name != "opset"}
+    options = [f"--{sanitize(extra)}"] if mark and name.replace("-", "_") in known else []
     numbers = [word for word in words if re.fullmatch(r"-?\d+", word)]
-    if numbers and operator.attributes and operator.attributes[0].kind == "int":
+    first, kind = next(iter(known.items()), ("", ""))
+    if numbers and kind == "int":
         number = numbers[0 if operator.framework.name == "torch" else -1]  # gather(x, dim, i)
-        options = options or [f"--{attributes[0].replace('_', '-')}={number}"]
+        options = options or [f"--{first.replace('_', '-')}={number}"]
     hint = format_suggestion(options) or example
     switches = [item.name.replace("_", "-") for item in operator.attributes if item.kind == "bool"]
     if switches and not {"true", "false"}.isdisjoint(map(str.lower, words)):

@@ -348,6 +348,13 @@ def test_a_mask_in_place_of_indices_is_turned_into_positions() -> None:
         ("tf unsorted-segment-sum '[1,2,3]' '[0,1,1]' 3", "did you mean --num-segments=3?"),
         ("torch gather '[1,2]' 0 '[0]'", "did you mean --dim=0?"),
         (
+            "openvino scatter-update [1] [0] [7] 0 [9]",
+            (
+                "gscli scatter-update '[[1,2,3],[4,5,6],[7,8,9]]' '[2,0]' "
+                "'[[70,80,90],[10,20,30]]' 0"
+            ),
+        ),
+        (
             "tf segment-sum '[[1,2],[3,4],[5,6]]' '[0,2,1]'",
             (
                 "where ids take any order: gscli tensorflow unsorted-segment-sum --num-segments=3 "
