@@ -43,6 +43,7 @@ from gscli.traces import Trace
 if TYPE_CHECKING:
     from gscli.cli.call.results import Expected
     from gscli.lab.expectation import OutputDiagnosis
+    from gscli.lab.gradient_causes import GradientDiagnosis
 
 BINARY_FORMATS = ("npy", "npz", "safetensors", "h5", "pb")
 
@@ -79,42 +80,58 @@ def show_run(
     saves: bool = False, explains: bool = False,
 ) -> int:  # fmt: skip
     """Write what was asked for of a run, print its picture or its entries; the exit code."""
-    diagnosis, pictures = None, dict[str, str]()
+    diagnosis = None
     if expected is not None:
         from gscli.lab.expectation import diagnose_output
 
         diagnosis = diagnose_output(trace, *expected)
-    if settings.svg is not None or settings.html is not None:
-        from gscli.cli.call.results import render_files
 
-        pictures = render_files(trace, settings, diagnosis)
-    steps = settings.is_picture_drawn and settings.step is not None
-    text, shown_count = "", 0
-    if settings.is_picture_drawn and not steps and (settings.plain or explains):
-        from gscli.cli.call.results import render_explanation
+    def draw() -> tuple[str, int]:
+        if settings.plain or explains:
+            from gscli.cli.call.results import render_explanation
 
-        text = render_explanation(trace, settings)
-    elif settings.is_picture_drawn and not steps:
+            return render_explanation(trace, settings), 0
         from gscli.views.lines import render_text
         from gscli.views.picture import Picture
 
         options = make_view_options(settings)
         drawing = Picture(trace, options, diagnosis=diagnosis)
-        text, shown_count = render_text(drawing, options), drawing.shown_differences
+        return render_text(drawing, options), drawing.shown_differences
+
+    make_document = partial(_make_document, trace, settings, diagnosis)
+    result = (settings.output or "-", trace.output) if saves else None
+    return present_run(trace, settings, draw, make_document, result, diagnosis, diagnosis)
+
+
+def present_run(
+    trace: Trace, settings: Settings, draw: Callable[[], tuple[str, int]],
+    make_document: Callable[[], object], result: tuple[str, Array] | None,
+    verdict: OutputDiagnosis | GradientDiagnosis | None, diagnosis: OutputDiagnosis | None = None,
+) -> int:  # fmt: skip
+    """Write and print what was asked for of a run, or of what flows back through it.
+
+    `draw`: the text of the screen, and how many differing cells it shows. Pictures show the cells
+    that differ from a `diagnosis`; the `verdict` is told below, and decides on the exit code.
+    """
+    pictures, steps = dict[str, str](), settings.is_picture_drawn and settings.step is not None
+    if settings.svg is not None or settings.html is not None:
+        from gscli.cli.call.results import render_files
+
+        pictures = render_files(trace, settings, diagnosis)
+    text, shown_count = draw() if settings.is_picture_drawn and not steps else ("", 0)
     write_results(
         trace.inputs.values(), settings, text=text, pictures=pictures,
-        make_document=partial(_make_document, trace, settings, diagnosis),
-        result=(settings.output or "-", trace.output) if saves else None,
+        make_document=make_document, result=result,
     )  # fmt: skip
     if steps:
         from gscli.cli.call.results import show_steps
 
         show_steps(trace, settings, diagnosis)
-    if diagnosis is None:
+    if verdict is None:
         return 0
     from gscli.cli.call.results import report_difference
 
-    return report_difference(diagnosis, settings, below=bool(text), shown_count=shown_count)
+    return report_difference(verdict, settings, below=bool(text), shown_count=shown_count)
 
 
 def write_results(

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def render_files(
-    trace: Trace, settings: Settings, expectation: OutputDiagnosis | None = None
+    trace: Trace, settings: Settings, expectation: OutputDiagnosis | None
 ) -> dict[str, str]:
     """The texts of the pictures that go to files, by file name."""
     texts: dict[str, str] = {}
@@ -78,9 +78,7 @@ def render_explanation(trace: Trace, settings: Settings) -> str:
     return explanation.format_plain() if settings.plain else render_text(explanation, options)
 
 
-def show_steps(
-    trace: Trace, settings: Settings, expectation: OutputDiagnosis | None = None
-) -> None:
+def show_steps(trace: Trace, settings: Settings, expectation: OutputDiagnosis | None) -> None:
     """One entry after the other, by keys on a terminal."""
     from gscli.views.terminal.frames import show_steps
 

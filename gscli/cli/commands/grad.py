@@ -57,8 +57,7 @@ def run_grad(
 ) -> int:  # fmt: skip
     """The gradients of a call, drawn or as JSON, and held against another one."""
     from gscli import files
-    from gscli.cli.call import check_outputs, write_results
-    from gscli.cli.call.results import render_files, report_difference, show_steps
+    from gscli.cli.call import check_outputs, present_run
     from gscli.gradients.call import choose_dtype, trace_gradients
     from gscli.views.words.gradient_words import make_flow
 
@@ -97,19 +96,13 @@ def run_grad(
     if of and (of == data or (of == updates and chosen[of].shape == trace.layout.result_shape)):
         drawn.arrays = chosen
     flow = make_flow(drawn)
-    steps = settings.is_picture_drawn and settings.step is not None
-    text = _render(flow, chosen, settings) if settings.is_picture_drawn and not steps else ""
-    write_results(
-        trace.inputs.values(), settings, text=text, pictures=render_files(flow, settings),
-        make_document=partial(_make_document, gradients, chosen, verdict, settings),
-        result=(path, chosen[_choose_name(chosen, saved_name, "-o")])
-        if settings.is_result_saved else None,
-    )  # fmt: skip
-    if steps:
-        show_steps(flow, settings)
-    status = int(settings.strict and gradients.differs_from_loop)
-    differs = verdict is not None and report_difference(verdict, settings, below=bool(text))
-    return int(differs or status)
+    result = None
+    if settings.is_result_saved:
+        result = path, chosen[_choose_name(chosen, saved_name, "-o")]
+    draw = partial(_render, flow, chosen, settings)
+    make_document = partial(_make_document, gradients, chosen, verdict, settings)
+    status = present_run(flow, settings, draw, make_document, result, verdict)
+    return status or int(settings.strict and gradients.differs_from_loop)
 
 
 def _split_name(text: str) -> tuple[str, str]:
@@ -136,8 +129,8 @@ def _choose_name(arrays: Arrays, name: str, flag: str) -> str:
     )  # fmt: skip
 
 
-def _render(flow: FlowTrace, chosen: Arrays, settings: Settings) -> str:
-    """The picture, or sentences, and below what neither shows."""
+def _render(flow: FlowTrace, chosen: Arrays, settings: Settings) -> tuple[str, int]:
+    """The picture, or sentences, and below what neither shows; no cells that differ."""
     from gscli.views.lines import render_text, wrap_lines
     from gscli.views.picture import Picture
     from gscli.views.words.gradient_words import (
@@ -152,11 +145,10 @@ def _render(flow: FlowTrace, chosen: Arrays, settings: Settings) -> str:
     lines = describe_gradients(apart, LISTED if settings.limit is None else settings.limit)
     below = wrap_lines([*lines, *iter_sentences(flow.gradients, chosen)], options.width)
     if settings.plain:
-        return (
-            wrap_lines([f"{flow.title}: {describe_purpose(flow.gradients)}"], options.width) + below
-        )
+        head = wrap_lines([f"{flow.title}: {describe_purpose(flow.gradients)}"], options.width)
+        return head + below, 0
     picture = render_text(Picture(flow, options), options).rstrip("\n")
-    return f"{picture}\n" + "\n" * bool(below) + below
+    return f"{picture}\n" + "\n" * bool(below) + below, 0
 
 
 def _make_document(
