@@ -69,12 +69,6 @@ class CallAnalysis:
         """Masks whose True cells are counted by the layout itself."""
         return tuple(item.name for item in self.operator.inputs if item.kind == "mask")
 
-    @property
-    def subscript(self) -> str | None:
-        """What stands between the brackets of an operator that is written with them."""
-        value = dict(self.layout.attributes).get("subscript")
-        return None if value is None else str(value)
-
     @cached_property
     def has_mask(self) -> bool:
         """Whether a mask, and not index numbers, says where entries are."""
@@ -87,8 +81,8 @@ class CallAnalysis:
 
     @property
     def _items(self) -> list[str]:
-        """What stands at each axis of a subscript."""
-        return (self.subscript or "").split(", ")
+        """What stands between the brackets of an operator that is written with them."""
+        return str(dict(self.layout.attributes).get("subscript") or "").split(", ")
 
     @cached_property
     def variables_by_input(self) -> dict[str, str]:

@@ -79,9 +79,9 @@ class BackwardWalk:
 
     # --- the two moves ------------------------------------------------------------------------
 
-    def read(self, cells: Array, fill: Number = 0) -> Array:
-        """What stands in the cell of each update, in the shape of the result; `fill` for none."""
-        return gather(self.plan_read(cells, fill), cells)
+    def read(self, cells: Array) -> Array:
+        """What stands in the cell of each update, in the shape of the result; 0 for none."""
+        return gather(self.plan_read(cells), cells)
 
     def plan_cells(self) -> ValidatedPlan:
         """A gather that says of each update in which cell it goes, by its number; -1 for none."""
@@ -89,23 +89,21 @@ class BackwardWalk:
         return self.plan_read(np.arange(math.prod(shape), dtype=np.int64).reshape(shape), -1)
 
     def plan_read(self, cells: Array, fill: Number = 0) -> ValidatedPlan:
-        """The gather that `read` is."""
+        """The gather that `read` is; `fill` for an update without a cell."""
         move = self.plain_layout._replace(
             kind="gather", data_name=COTANGENT, dtype=cells.dtype.name, fill_value=fill,
             output_shape=self.layout.result_shape,
         )  # fmt: skip
         return self._plan_move(move, cells)
 
-    def write(self, values: Array, reduction: Reduction = "add", fill: Number = 0) -> Array:
-        """Values in the shape of the result, brought to their cells, which begin with `fill`."""
-        return scatter(self.plan_write(values, reduction, fill), None)
+    def write(self, values: Array, reduction: Reduction = "add") -> Array:
+        """Values in the shape of the result, brought to their cells, which begin with 0."""
+        return scatter(self.plan_write(values, reduction), None)
 
-    def plan_write(
-        self, values: Array, reduction: Reduction = "add", fill: Number = 0
-    ) -> ValidatedPlan:
+    def plan_write(self, values: Array, reduction: Reduction = "add") -> ValidatedPlan:
         """The scatter that `write` is."""
         move = self.plain_layout._replace(
-            kind="scatter", reduction=reduction, dtype=values.dtype.name, fill_value=fill,
+            kind="scatter", reduction=reduction, dtype=values.dtype.name, fill_value=0,
             updates=Updates(COTANGENT, Fit.RESHAPE), output_shape=self.layout.data_shape,
         )  # fmt: skip
         return self._plan_move(move, values)
