@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
@@ -87,11 +88,7 @@ class CallAnalysis:
     @cached_property
     def variables_by_input(self) -> dict[str, str]:
         """The name in the lines of each index input."""
-        several = len(self.index_names) > 1
-        return {
-            name: f"indices_{number}" if several else "indices"
-            for number, name in enumerate(self.index_names)
-        }
+        return name_indices(self.index_names)
 
     @cached_property
     def index_profiles(self) -> tuple[IndexProfile, ...]:
@@ -136,6 +133,16 @@ class CallAnalysis:
     def has_nan(self) -> bool:
         """Whether NaN stands in data or updates."""
         return any(map(has_nan, self.values))
+
+
+def name_indices(names: Sequence[str]) -> dict[str, str]:
+    """What index inputs are called in lines, by their own names.
+
+    >>> name_indices(["index"]), name_indices(["row", "column"])
+    ({'index': 'indices'}, {'row': 'indices_0', 'column': 'indices_1'})
+    """
+    numbered = {name: f"indices_{number}" for number, name in enumerate(names)}
+    return numbered if len(names) > 1 else dict.fromkeys(names, "indices")
 
 
 def _is_wide(array: Array) -> bool:

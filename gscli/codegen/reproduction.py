@@ -16,6 +16,7 @@ from pathlib import Path
 from gscli.base import GscliError
 from gscli.base.arrays import Arrays, dtype_name
 from gscli.base.words import join_lines, sanitize
+from gscli.codegen.analysis import name_indices
 from gscli.codegen.own import format_own_call
 from gscli.codegen.preamble import format_literal, list_imports
 from gscli.codegen.render import load_language
@@ -175,9 +176,7 @@ def _name_inputs(case: FuzzCase) -> dict[str, str]:
     """The names in the lines of all inputs but a shape, by what they are in a plain call."""
     roles = infer_roles(case.operator)
     known = {"mask": "mask", roles.layout.data_name: "data", roles.updates: "updates"}
-    others = [name for name in case.inputs if name not in (*known, "shape")]
-    words = {name: "indices" if len(others) == 1 else f"indices_{number}"
-             for number, name in enumerate(others)}  # fmt: skip
+    words = name_indices([name for name in case.inputs if name not in (*known, "shape")])
     return {name: known.get(name) or words[name] for name in case.inputs if name != "shape"}
 
 
