@@ -22,7 +22,8 @@ from gscli.layout.axes import Negative, OutOfBounds
 from gscli.plan import plan_call
 from gscli.runtimes.drafts import CallSpec, Rng, Roles
 from gscli.runtimes.random_shapes import choose_generator
-from gscli.runtimes.trials import ExpectedResult, FuzzCase
+from gscli.runtimes.trials import FuzzCase
+from gscli.traces import Trace
 
 # How often the indices of a call are plain, partly negative, at the borders, partly bad.
 INDEX_MODE_WEIGHTS = {"legal": 40, "negative": 25, "borders": 12, "outside": 23}
@@ -86,7 +87,7 @@ def generate_cases(
     >>> first = next(generate_cases(find_operator("onnx.gather"), 7))
     >>> (
     ...     sorted(first.inputs),
-    ...     first.is_index_refused or isinstance(first.expected_result, ExpectedResult),
+    ...     first.is_index_refused or isinstance(first.expected_result, Trace),
     ... )
     (['data', 'indices'], True)
     """
@@ -100,7 +101,7 @@ def generate_cases(
             shapes = dice.random.getstate()
         dice.random.setstate(shapes)
         trial = _draw_case(roles, dice, own)
-        fits = isinstance(trial.expected_result, ExpectedResult) or trial.is_index_refused
+        fits = isinstance(trial.expected_result, Trace) or trial.is_index_refused
         if not fits and not (in_vain < MAX_REJECTIONS and dice.draw_bool(REFUSED_SHARE)):
             in_vain += 1
             if in_vain > MAX_REJECTIONS:
@@ -148,7 +149,7 @@ def _draw_case(roles: Roles, dice: Rng, fixed: Arguments) -> FuzzCase:
     keeps_refused = dice.draw_bool(REFUSED_SHARE)
     inputs = _build_inputs(roles, draft, attrs, kind, index)
     trial = _mix_values(roles, FuzzCase(roles.operator, inputs, attrs), dice)
-    if not isinstance(trial.expected_result, ExpectedResult) and not trial.is_index_refused:
+    if not isinstance(trial.expected_result, Trace) and not trial.is_index_refused:
         # A type may be what is refused; then the call in the types that every operator takes.
         inputs = _build_inputs(roles, draft, attrs, "float32", "int64")
         if keeps_refused:
@@ -160,7 +161,7 @@ def _draw_case(roles: Roles, dice: Rng, fixed: Arguments) -> FuzzCase:
 def _draw_promises(trial: FuzzCase, dice: Rng) -> FuzzCase:
     """The call with promises about its indices, where it keeps them."""
     expected, keeps = trial.expected_result, {}
-    if isinstance(expected, ExpectedResult) and all((plan := expected.plan).in_bounds):
+    if isinstance(expected, Trace) and all((plan := expected.plan).in_bounds):
         numbers = [trial.inputs[name] for name in plan.layout.index_inputs if name in trial.inputs]
         flat = [array.reshape(-1).astype(object) for array in numbers if array.dtype.kind != "b"]
         is_sorted = len(flat) == len(plan.columns) == 1 and list(flat[0]) == sorted(flat[0])

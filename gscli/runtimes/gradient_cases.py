@@ -20,7 +20,7 @@ from gscli.lab.difference import compare_tensors
 from gscli.plan.plan import Plan
 from gscli.runtimes.generator import MAX_REJECTIONS, generate_cases
 from gscli.runtimes.protocol import Reply
-from gscli.runtimes.trials import ExpectedResult, FuzzCase, Mismatch, MismatchKind
+from gscli.runtimes.trials import FuzzCase, Mismatch, MismatchKind
 from gscli.traces import Trace
 
 MAX_COTANGENT = 5
@@ -39,11 +39,11 @@ OTHER_CHOICES: tuple[tuple[MismatchKind, dict[str, Any]], ...] = (
 class GradientCase(FuzzCase):
     """A call on float64 with a cotangent, and lazily its gradients."""
 
-    def run(self) -> ExpectedResult:
+    def run(self) -> Trace:
         """The rules' answer; GscliError where they refuse, or the output has no gradient."""
-        expected = super().run()
-        trace_gradients(Trace(self.operator, expected.plan, expected.output))
-        return expected
+        trace = super().run()
+        trace_gradients(trace)
+        return trace
 
     @cached_property
     def cotangent(self) -> Array | None:
@@ -64,9 +64,8 @@ class GradientCase(FuzzCase):
     @cached_property
     def _framework_gradients(self) -> Gradients:
         """As the framework gives them, for which `gscli grad` answers."""
-        expected = self.expected_result
-        assert isinstance(expected, ExpectedResult)
-        return trace_gradients(Trace(self.operator, expected.plan, expected.output), self.cotangent)
+        assert isinstance(self.expected_result, Trace)
+        return trace_gradients(self.expected_result, self.cotangent)
 
     @property
     def command(self) -> str:
@@ -120,7 +119,7 @@ def generate_gradient_cases(
         in_vain += 1
         if in_vain > MAX_REJECTIONS:
             raise UsageError(f"no random calls of {operator.full_name} have gradients")
-        if not isinstance(drawn.expected_result, ExpectedResult):
+        if not isinstance(drawn.expected_result, Trace):
             continue
         plan = drawn.expected_result.plan
         if _breaks_promise(drawn, plan):
@@ -131,7 +130,7 @@ def generate_gradient_cases(
             for name, array in drawn.inputs.items()
         }
         case = GradientCase(operator, inputs, drawn.attrs)
-        if isinstance(case.expected_result, ExpectedResult):
+        if isinstance(case.expected_result, Trace):
             in_vain = 0
             yield case
 

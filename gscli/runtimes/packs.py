@@ -33,7 +33,8 @@ from gscli.lab.model_nodes import ForeignNode
 from gscli.lab.node_tests import find_test_folders, load_inputs, read_test_node
 from gscli.runtimes.catalogue import load_shared_module
 from gscli.runtimes.generator import generate_cases
-from gscli.runtimes.trials import ExpectedResult, FuzzCase
+from gscli.runtimes.trials import FuzzCase
+from gscli.traces import Trace
 
 # Cases that meet each rule before a pack is filled with others.
 MIN_CASES_PER_RULE = 2
@@ -170,11 +171,11 @@ def write_node_tests(folder: str, packs: Mapping[str, Sequence[FuzzCase]]) -> in
 
 def has_one_output(trial: FuzzCase) -> bool:
     """Whether a call has one right answer, which a node test can hold."""
-    return isinstance(trial.expected_result, ExpectedResult) and not trial.is_open
+    return isinstance(trial.expected_result, Trace) and not trial.is_open
 
 
 def _write_node_test(folder: Path, trial: FuzzCase) -> None:
-    assert isinstance(trial.expected_result, ExpectedResult)
+    assert isinstance(trial.expected_result, Trace)
     call = dump_call(trial.operator, trial.inputs, trial.attrs)
     model = load_shared_module("onnx_models").one_node(
         call["op"], call["opset"], dict(trial.inputs), call["attrs"]

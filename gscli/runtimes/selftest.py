@@ -15,7 +15,8 @@ from gscli.frameworks.operator import Operator
 from gscli.lab.difference import describe_difference
 from gscli.lab.examples import build_probe
 from gscli.runtimes.process import RuntimeProcess
-from gscli.runtimes.trials import ExpectedResult, FuzzCase, find_mismatch
+from gscli.runtimes.trials import FuzzCase, find_mismatch
+from gscli.traces import Trace
 
 
 def iter_edge_cases() -> Iterator[NDArray[Any]]:
@@ -80,5 +81,5 @@ def _iter_examples(operators: Sequence[Operator], rules: dict[str, object]) -> I
             attrs = probe.attrs.items()
             needed = {k: v for k, v in attrs if k in rules or known[k].is_required}
             trials = [FuzzCase(operator, inputs, attrs) for attrs in (needed, probe.attrs)]
-            legal = (trial for trial in trials if isinstance(trial.expected_result, ExpectedResult))
+            legal = (trial for trial in trials if isinstance(trial.expected_result, Trace))
             yield from islice(legal, 1)

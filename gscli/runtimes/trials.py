@@ -13,24 +13,17 @@ from gscli.base import GscliError, IndexRefused, LimitRefused, UsageError
 from gscli.base.arrays import Array, Arrays, unequal_cells
 from gscli.base.records import Arguments, Record
 from gscli.frameworks.duplicates import find_duplicate_cells
-from gscli.frameworks.execute import execute
 from gscli.frameworks.notices import iter_unspecified_notices
 from gscli.frameworks.operator import Operator
 from gscli.lab.cases import build_command, format_inputs
 from gscli.lab.difference import DEFAULT_TOLERANCE, Tolerance, compare_tensors
 from gscli.plan import plan_call
-from gscli.plan.plan import Plan, ValidatedPlan
+from gscli.plan.plan import Plan
 from gscli.runtimes.coverage import BOUNDARY_RULES, find_covered_rules, find_value_words
 from gscli.runtimes.protocol import Reply
+from gscli.traces import Trace, trace_call
 
 MAX_RESULT_BYTES = 1 << 26
-
-
-class ExpectedResult(Record):
-    """What the rules give: the judged plan and the output."""
-
-    plan: ValidatedPlan
-    output: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,17 +35,16 @@ class FuzzCase:
     attrs: Arguments
 
     @cached_property
-    def expected_result(self) -> ExpectedResult | GscliError:
+    def expected_result(self) -> Trace | GscliError:
         """The rules' answer, or their refusal."""
         try:
             return self.run()
         except GscliError as error:
             return error
 
-    def run(self) -> ExpectedResult:
+    def run(self) -> Trace:
         """The rules' answer; GscliError where they refuse, or where there is no gradient."""
-        done = execute(self.operator, self.inputs, self.attrs, max_bytes=MAX_RESULT_BYTES)
-        return ExpectedResult(*done)
+        return trace_call(self.operator, self.inputs, self.attrs, max_bytes=MAX_RESULT_BYTES)
 
     @property
     def is_index_refused(self) -> bool:
@@ -62,7 +54,7 @@ class FuzzCase:
     @cached_property
     def plan(self) -> Plan | None:
         """The plan, of a call with bad indices too; None where shapes or types are refused."""
-        if isinstance(self.expected_result, ExpectedResult):
+        if isinstance(self.expected_result, Trace):
             return self.expected_result.plan
         try:
             return plan_call(self.operator, self.inputs, self.attrs, max_bytes=MAX_RESULT_BYTES)
@@ -207,8 +199,8 @@ def find_mismatch(trial: FuzzCase, answer: Reply) -> Mismatch | None:
     return trial.find_gradient_mismatch(answer)
 
 
-def _compare_output(expected: ExpectedResult, output: Array) -> Mismatch | None:
-    moves = expected.plan.layout.reduction == "none" and output.dtype.kind in "fV"
+def _compare_output(expected: Trace, output: Array) -> Mismatch | None:
+    moves = expected.reduction == "none" and output.dtype.kind in "fV"
     kind, atol = expected.output.dtype, 0.0
     if not moves and kind.kind == "f":  # what is computed below the normal numbers may become zero
         atol = float(np.finfo(kind).tiny)
@@ -237,9 +229,9 @@ def _zero_signs(array: Array) -> Array:
     return np.asarray((array == 0) & np.signbit(array))
 
 
-def _is_other_winner(expected: ExpectedResult, output: Array) -> bool:
+def _is_other_winner(expected: Trace, output: Array) -> bool:
     """Whether all cells that differ are open, and hold a value that somebody wrote there."""
-    layout = expected.plan.layout
+    layout = expected.layout
     if not layout.unspecified_order or layout.updates is None:
         return False
     several = find_duplicate_cells(expected.plan)

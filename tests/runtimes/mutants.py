@@ -13,7 +13,8 @@ from gscli.base.arrays import Array
 from gscli.frameworks.operator import Operator
 from gscli.runtimes.protocol import Hello, Reply
 from gscli.runtimes.shrinking import _index_names
-from gscli.runtimes.trials import ExpectedResult, FuzzCase
+from gscli.runtimes.trials import FuzzCase
+from gscli.traces import Trace
 
 Inputs = dict[str, Array]
 Misreading = Callable[[FuzzCase], FuzzCase]
@@ -46,7 +47,7 @@ class Mutant:
             expected = self._misread(case).run()
         except GscliError as refusal:
             return Reply("error", text=refusal.problem)
-        assert isinstance(expected, ExpectedResult)
+        assert isinstance(expected, Trace)
         said = self._spoil(case, expected.output)
         return Reply("error", text=said) if isinstance(said, str) else Reply("output", said)
 

@@ -32,7 +32,8 @@ from gscli.runtimes.gradient_cases import GradientCase, generate_gradient_cases
 from gscli.runtimes.protocol import Hello, Reply
 from gscli.runtimes.recorded import run_case
 from gscli.runtimes.reports import format_values
-from gscli.runtimes.trials import ExpectedResult, FuzzCase, Mismatch
+from gscli.runtimes.trials import FuzzCase, Mismatch
+from gscli.traces import Trace
 
 WRONG = f"{sys.executable} -S {Path(__file__).parent / 'wrong.py'}"
 needs_onnx = pytest.mark.skipif(find_spec("onnx") is None, reason="onnx is not installed")
@@ -362,9 +363,7 @@ def test_a_finding_is_a_command_whose_rules_are_as_told(
         case = parse_case(words[-1].encode(), finding.command)
         assert run_case(case).problem == ""
         answer = FuzzCase(find_operator(case.operator), case.inputs, case.attrs).expected_result
-        told = (
-            format_values(answer.output) if isinstance(answer, ExpectedResult) else answer.problem
-        )
+        told = format_values(answer.output) if isinstance(answer, Trace) else answer.problem
         assert finding.rules == told
         return
     code, out, err = gscli(tool, *words[:at], "--json")

@@ -12,7 +12,8 @@ from gscli.frameworks import find_operator, operators
 from gscli.frameworks.operator import Operator
 from gscli.runtimes.generator import generate_cases
 from gscli.runtimes.shrinking import shrink_case
-from gscli.runtimes.trials import ExpectedResult, FuzzCase, Mismatch
+from gscli.runtimes.trials import FuzzCase, Mismatch
+from gscli.traces import Trace
 
 ANY = Mismatch("value")
 
@@ -25,9 +26,7 @@ def test_a_smaller_call_meets_no_rule_that_the_larger_did_not(operator: Operator
         small = shrink_case(trial, ANY, lambda _: ANY)
         assert small.distinctions <= trial.distinctions
         assert small.cell_count <= trial.cell_count
-        assert isinstance(small.expected_result, ExpectedResult) == isinstance(
-            trial.expected_result, ExpectedResult
-        )
+        assert isinstance(small.expected_result, Trace) == isinstance(trial.expected_result, Trace)
 
 
 def test_what_matters_is_kept() -> None:

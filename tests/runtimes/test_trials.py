@@ -25,11 +25,11 @@ from gscli.runtimes.packs import case_to_record
 from gscli.runtimes.protocol import Reply
 from gscli.runtimes.trials import (
     WARNINGS,
-    ExpectedResult,
     FuzzCase,
     Mismatch,
     find_mismatch,
 )
+from gscli.traces import Trace
 
 OPERATORS = list(operators())
 
@@ -48,7 +48,7 @@ def test_the_command_of_a_call_gives_what_the_rules_gave(operator: Operator, cal
             assert isinstance(trial.expected_result, GscliError)
             assert code == int(trial.expected_result.code), trial.command
             assert document["error"]["problem"] == trial.expected_result.problem, trial.command
-        elif isinstance(trial.expected_result, ExpectedResult):
+        elif isinstance(trial.expected_result, Trace):
             assert code == 0, (trial.command, document)
             answer = load_json(document, "the output")
             assert describe_difference(answer, trial.expected_result.output) == "", trial.command
@@ -173,7 +173,7 @@ def test_calls_are_answered_more_often_than_not_and_seldom_refused_for_a_shape(
     operator: Operator,
 ) -> None:
     calls = list(islice(generate_cases(operator, 5), 60))
-    answered = [isinstance(call.expected_result, ExpectedResult) for call in calls]
+    answered = [isinstance(call.expected_result, Trace) for call in calls]
     for_index = [call.is_index_refused for call in calls]
     assert sum(answered) > len(calls) / 2
     assert sum(answered) + sum(for_index) > len(calls) * 3 / 4
