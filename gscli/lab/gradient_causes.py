@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from gscli.base import DtypeRefused, check_rule
 from gscli.base.arrays import Array, Arrays, dtype_name
 from gscli.frameworks.execute import run_plan
 from gscli.gradients.call import Gradients
-from gscli.gradients.conventions import Convention, Ties, Writers
+from gscli.gradients.conventions import Convention
 from gscli.lab.causes import iter_policy_mistakes
 from gscli.lab.difference import (
     Tolerance,
@@ -81,34 +81,32 @@ def _iter_causes(gradients: Gradients, name: str) -> Iterator[tuple[str, Compute
     yield "indices count from 1", partial(_with_indices_from_1, gradients)
 
 
-_TIE_CAUSES: Mapping[Ties, str] = {
-    "first": "ties go to the first",
-    "last": "ties go to the last",
-    "even": "ties are shared evenly",
-    "all": "ties go to all, whole",
-}
-
-_WRITER_CAUSES: Mapping[Writers, str] = {
-    "last": "of several writers the last alone gets it",
-    "all": "every one of several writers gets it",
+# What a framework may choose otherwise where a gradient is left open, by the cause that it is.
+CHOICES: Mapping[str, Mapping[str, Any]] = {
+    "ties go to the first": {"ties": "first"},
+    "ties go to the last": {"ties": "last"},
+    "ties are shared evenly": {"ties": "even"},
+    "ties go to all, whole": {"ties": "all"},
+    "of several writers the last alone gets it": {"writers": "last"},
+    "every one of several writers gets it": {"writers": "all"},
 }
 
 
 def _iter_conventions(gradients: Gradients) -> Iterator[tuple[str, Compute]]:
     """Other choices of which updates and cells share a gradient."""
     run, own = gradients.trace, gradients.convention
-    data = run.layout.data_name
-    if run.reduction in ("max", "min"):
-        for ties, cause in _TIE_CAUSES.items():
-            yield cause, partial(gradients.compute, own._replace(ties=ties))
-        if data and not run.layout.include_self:
-            way = "not counted" if own.counts_absent_data else "counted"
-            cause = f"{data} that takes no part is {way} among those that share"
-            counted = own._replace(counts_absent_data=not own.counts_absent_data)
-            yield cause, partial(gradients.compute, counted)
-    if run.kind == "scatter" and run.reduction == "none":
-        for writers, cause in _WRITER_CAUSES.items():
-            yield cause, partial(gradients.compute, own._replace(writers=writers))
+    data, is_extreme = run.layout.data_name, run.reduction in ("max", "min")
+    is_written = run.kind == "scatter" and run.reduction == "none"
+    open_choice = "ties" * is_extreme + "writers" * is_written
+    for cause, choice in CHOICES.items():
+        if open_choice in choice:
+            yield cause, partial(gradients.compute, own._replace(**choice))
+    if is_extreme and data and not run.layout.include_self:
+        way = "not counted" if own.counts_absent_data else "counted"
+        cause = f"{data} that takes no part is {way} among those that share"
+        counted = own._replace(counts_absent_data=not own.counts_absent_data)
+        yield cause, partial(gradients.compute, counted)
+    if is_written:
         kept = {**gradients.arrays, **_of_data(gradients, gradients.cotangent)}
         yield f"{data} keeps the gradient of cells that were written", lambda: kept
 

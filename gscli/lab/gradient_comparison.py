@@ -131,6 +131,16 @@ def rename_to_roles(trace: Trace, gradients: Mapping[str, Array | None]) -> dict
 
 def _has_same_gradients(first: GradientRow, second: GradientRow) -> bool:
     mine, theirs = first.gradients, second.gradients
-    return mine.keys() == theirs.keys() and all(
-        compare_tensors(mine[role], theirs[role], GRADIENT_TOLERANCE).is_equal for role in mine
-    )
+    return mine.keys() == theirs.keys() and find_differing_gradient(theirs, mine) is None
+
+
+def find_differing_gradient(own: Arrays, theirs: Arrays) -> str | None:
+    """The first name under which both have a gradient, and not the same one.
+
+    >>> find_differing_gradient({"a": np.ones(1), "b": np.ones(2)}, {"b": np.zeros(2)})
+    'b'
+    """
+    for name in own.keys() & theirs.keys():
+        if not compare_tensors(theirs[name], own[name], GRADIENT_TOLERANCE).is_equal:
+            return name
+    return None

@@ -5,34 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, get_args
 
 import numpy as np
 
 from gscli.base import GscliError, UsageError
-from gscli.base.arrays import Array, Arrays
+from gscli.base.arrays import Array
 from gscli.base.records import Arguments
 from gscli.frameworks.operator import Operator
 from gscli.gradients.call import Gradients, trace_gradients, value_inputs
-from gscli.gradients.conventions import Ties, Writers
-from gscli.lab.cases import GRADIENT_TOLERANCE
-from gscli.lab.difference import compare_tensors
+from gscli.lab.gradient_causes import CHOICES
+from gscli.lab.gradient_comparison import find_differing_gradient
 from gscli.plan.plan import Plan
 from gscli.runtimes.generator import MAX_REJECTIONS, generate_cases
 from gscli.runtimes.protocol import Reply
-from gscli.runtimes.trials import FuzzCase, Mismatch, MismatchKind
+from gscli.runtimes.trials import FuzzCase, Mismatch
 from gscli.traces import Trace
 
 MAX_COTANGENT = 5
 
 # Values of data and updates: several are often the largest of a cell, and one factor is 0.
 TIED_VALUES = (2.0, -1.0, 2.0, 0.0, -1.0, 3.0, 1.0)
-
-# What a framework may choose otherwise, and what the difference is then.
-OTHER_CHOICES: tuple[tuple[MismatchKind, dict[str, Any]], ...] = (
-    *(("tie", {"ties": ties}) for ties in get_args(Ties)),
-    *(("writer", {"writers": writers}) for writers in get_args(Writers)),
-)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +66,7 @@ class GradientCase(FuzzCase):
         if self.cotangent is None:
             return f"gscli grad {call}"
         flow = str(self.cotangent.tolist()).replace(" ", "")
-        differs = _find_differing(self._framework_gradients.arrays, self.gradients.arrays)
+        differs = find_differing_gradient(self._framework_gradients.arrays, self.gradients.arrays)
         return f"gscli grad {call} --cotangent '{flow}'{' --rules loop' if differs else ''}"
 
     def expected_tensors(self) -> dict[str, Array]:
@@ -86,21 +78,14 @@ class GradientCase(FuzzCase):
         """What is wrong with the gradients of an answer; inputs without one are left out."""
         theirs = {name: flow for name, flow in (answer.gradients or {}).items() if flow is not None}
         own = self.gradients
-        wrong = _find_differing(own.arrays, theirs)
+        wrong = find_differing_gradient(own.arrays, theirs)
         if wrong is None:
             return None
-        for kind, other in OTHER_CHOICES:
-            if _find_differing(own.compute(own.convention._replace(**other)), theirs) is None:
-                return Mismatch(kind, wrong)
+        for choice in CHOICES.values():
+            other = own.compute(own.convention._replace(**choice))
+            if find_differing_gradient(other, theirs) is None:
+                return Mismatch("tie" if "ties" in choice else "writer", wrong)
         return Mismatch("gradient", wrong)
-
-
-def _find_differing(own: Arrays, theirs: Arrays) -> str | None:
-    """The first input whose gradients differ."""
-    for name in own.keys() & theirs.keys():
-        if not compare_tensors(theirs[name], own[name], GRADIENT_TOLERANCE).is_equal:
-            return name
-    return None
 
 
 def generate_gradient_cases(
