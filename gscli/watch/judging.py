@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import prod
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ from gscli.base.arrays import Array, Arrays, parse_dtype
 from gscli.base.records import Arguments, Record
 from gscli.base.words import format_count, format_place
 from gscli.frameworks import find_operator
-from gscli.layout.axes import Negative, OutOfBounds
+from gscli.layout.axes import OutOfBounds
 from gscli.plan import infer_layout, plan_call
 from gscli.plan.findings import out_of_bounds_error
 from gscli.plan.indices import legal_range
@@ -42,7 +43,6 @@ class IndexRange(Record):
     source: str
     low: int
     high: int
-    counts_from_end: bool
     is_refused: bool
 
 
@@ -93,14 +93,14 @@ def infer_ranges(name: str, inputs: Arrays, attrs: Arguments) -> tuple[IndexRang
 
     >>> table, index = make_stand_in((2, 3), "float32"), make_stand_in((1, 1), "int64")
     >>> infer_ranges("torch.gather", {"input": table, "index": index}, {"dim": 1})[0]
-    IndexRange(source='index', low=0, high=2, counts_from_end=False, is_refused=True)
+    IndexRange(source='index', low=0, high=2, is_refused=True)
     """
     layout = infer_layout(find_operator(name), inputs, attrs)
     policy = layout.policy
     return tuple(
         IndexRange(
             column.source, *legal_range(layout.axes[axis], policy),
-            policy.negative is Negative.FROM_END, policy.out_of_bounds is OutOfBounds.RAISE,
+            policy.out_of_bounds is OutOfBounds.RAISE,
         )
         for column, axis in zip(layout.addressing.columns, layout.column_axes, strict=True)
         if column.source in inputs
@@ -217,6 +217,29 @@ class CallWatch(Report):
         if self._raises:
             raise error
         return True
+
+    def note_legal(
+        self, seen: SeenCall, index: object, least: int, greatest: int, label: str = ""
+    ) -> None:
+        """Take in the numbers of a legal `index`; note some that count from the end beside others
+        that do not.
+        """
+        if least < 0 <= greatest:
+            name = find_name(seen.frame, index) or "an index"
+            self.note(seen, "from-end", f"{name} counts from the end: least {least}", label)
+        seen.history.widen(least, greatest)
+
+    def note_lost(self, seen: SeenCall, now: Any, values: Any, how: str = "", **note: str) -> None:
+        """Note values that were written and are not there: others took their cells.
+
+        `now`: what stands there, array or tensor as `values`; NaN is there where it was written.
+        `how`: the end of the text; `note`: more that `note` takes.
+        """
+        lost = (now != values) & ~((now != now) & (values != values))  # noqa: PLR0124  NaN
+        count = int(lost.sum())
+        if count:
+            text = f"{count:,} of {prod(lost.shape):,} values written were overwritten"
+            self.note(seen, "lost", f"{text}: indices repeat{how}", **note)
 
     def is_saved(self, kind: WatchKind) -> bool:
         """Whether the call of the next finding of this kind is saved."""

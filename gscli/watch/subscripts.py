@@ -18,7 +18,7 @@ from gscli.base.arrays import as_array
 from gscli.frameworks import find_operator
 from gscli.plan import plan_call
 from gscli.plan.masks import extract_subscript
-from gscli.watch.findings import WatchedIndex, find_name
+from gscli.watch.findings import WatchedIndex
 from gscli.watch.judging import CallWatch, ProgramCall, SeenCall
 
 # What a rewritten script calls its watcher.
@@ -96,9 +96,6 @@ def _make_key(key: ast.expr) -> ast.expr:
 class SubscriptWatch(CallWatch):
     """What the subscripts of a script do; a bad index raises WatchedIndex, or is noted."""
 
-    def __init__(self, *, raises: bool = True, save: str | None = None) -> None:
-        super().__init__(save, raises=raises)
-
     def read(self, data: Any, key: Any) -> Any:
         """`data[key]`, judged where arrays index an array."""
         self._judge_subscript("getitem", data, key)
@@ -109,7 +106,8 @@ class SubscriptWatch(CallWatch):
         seen = self._judge_subscript("setitem", data, key)
         data[key] = value
         if seen is not None and np.size(value) > 1:
-            self._note_lost(seen, data[key], np.asarray(value), "numpy.add.at adds them all")
+            there, hint = data[key], "numpy.add.at adds them all"
+            self.note_lost(seen, there, np.asarray(value).astype(there.dtype), hint=hint)
 
     def update(self, data: Any, key: Any) -> None:
         """Before `data[key] += …`: cells that are named twice are changed once."""
@@ -148,7 +146,7 @@ class SubscriptWatch(CallWatch):
         output = function(*args, **named)
         if seen is not None and name == "put":
             there = arrays["a"].take(arrays["ind"], mode=bound.get("mode", "raise"))
-            self._note_lost(seen, there, np.resize(arrays["v"], there.shape))
+            self.note_lost(seen, there, np.resize(arrays["v"], there.shape).astype(there.dtype))
         return output
 
     def _judge_subscript(self, name: str, data: Any, key: Any, ufunc: str = "") -> SeenCall | None:
@@ -190,15 +188,5 @@ class SubscriptWatch(CallWatch):
             numbers = plan.input_column(column)
             self.indices += numbers.size
             if numbers.size and numbers.dtype.kind == "i":
-                least, greatest = int(numbers.min()), int(numbers.max())
-                if least < 0 <= greatest:
-                    name = find_name(seen.frame, call.origins.get(column.source)) or "an index"
-                    self.note(seen, "from-end", f"{name} counts from the end: least {least}")
-                seen.history.widen(least, greatest)
-
-    def _note_lost(self, seen: SeenCall, there: Any, values: Any, hint: str = "") -> None:
-        values = values.astype(there.dtype)
-        lost = int(np.count_nonzero((there != values) & ~((there != there) & (values != values))))  # noqa: PLR0124  NaN
-        if lost:
-            text = f"{lost:,} of {there.size:,} values written were overwritten: indices repeat"
-            self.note(seen, "lost", text, hint=hint)
+                origin = call.origins.get(column.source)
+                self.note_legal(seen, origin, int(numbers.min()), int(numbers.max()))

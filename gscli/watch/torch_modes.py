@@ -23,11 +23,7 @@ from gscli.base.records import Record, cached_property
 from gscli.frameworks import find_operator
 from gscli.plan import plan_call
 from gscli.watch.aten import COMPOSITES, AtenRule, find_rule
-from gscli.watch.findings import (
-    LineHistory,
-    find_name,
-    suggest_addition,
-)
+from gscli.watch.findings import LineHistory, suggest_addition
 from gscli.watch.judging import (
     MAX_SAVED_BYTES,
     CallWatch,
@@ -64,13 +60,7 @@ class TorchWatch(CallWatch):
 
     folder = TORCH + os.sep
 
-    def __init__(
-        self,
-        on_error: str = "raise",
-        save: str | None = None,
-        read_back: bool = True,
-        every: int = 1,
-    ) -> None:
+    def __init__(self, on_error: str, save: str | None, read_back: bool, every: int) -> None:
         super().__init__(save, TORCH, raises=on_error == "raise")
         self._reads_back, self._every = read_back, every
         self._modes = (_DispatchMode(self), _FunctionMode(self))
@@ -148,10 +138,7 @@ class TorchWatch(CallWatch):
             ignored = seen.bound.attrs.get("ignore_index", legal.low)
             least, greatest = measure(torch.where(index == ignored, legal.low, index))
         if legal.low <= least and greatest <= legal.high:
-            if least < 0 <= greatest and legal.counts_from_end:
-                problem = f"{find_name(seen.frame, index) or 'an index'} counts from the end"
-                self.note(seen, "from-end", f"{problem}: least {least}", seen.function.label)
-            seen.history.widen(least, greatest)
+            self.note_legal(seen, index, least, greatest, seen.function.label)
             seen.least = min(least, seen.least)
         elif legal.is_refused:
             self.refuse(seen)
@@ -177,17 +164,10 @@ class TorchWatch(CallWatch):
                 there = there.reshape(*index.shape, *output.shape[1:])
         else:
             there, updates = _read_written(seen.function.rule.write, seen.bound, output, updates)
-        if torch.equal(there, updates):
-            return
-        lost = (there != updates) & ~((there != there) & (updates != updates))  # noqa: PLR0124  NaN
-        count = int(lost.sum())
-        if count:
-            problem = (
-                f"{count:,} of {lost.numel():,} values written were overwritten: indices repeat "
-                "with different values"
-            )
+        if not torch.equal(there, updates):
             label = f"{seen.function.label}; which one stays is open on a GPU"
-            self.note(seen, "lost", problem, label, suggest_addition(seen.history.place))
+            hint = suggest_addition(seen.history.place)
+            self.note_lost(seen, there, updates, " with different values", label=label, hint=hint)
 
 
 class KnownCall(Record):
