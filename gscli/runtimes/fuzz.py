@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from math import inf
 
 from gscli.base import ExitCode
-from gscli.base.records import Arguments, Record
+from gscli.base.records import Record
 from gscli.frameworks.operator import Operator
 from gscli.runtimes.findings import FuzzFinding, FuzzReport
 from gscli.runtimes.generator import generate_cases
@@ -36,9 +36,7 @@ class FuzzOptions(Record):
     has_gradients: bool = False
 
 
-ProgressCallback = Callable[[FuzzReport], None]
 CaseRunner = Callable[[FuzzCase], tuple[Reply, Mismatch | None]]
-CaseGenerator = Callable[[Operator, int, Arguments, int], Iterator[FuzzCase]]
 
 # How many times as long a call may take that was late before.
 SURE_OF_HANG = 3
@@ -54,7 +52,7 @@ def fuzz(
     operators: Sequence[Operator],
     options: FuzzOptions,
     known_signatures: Sequence[str] = (),
-    on_progress: ProgressCallback = lambda _report: None,
+    on_progress: Callable[[FuzzReport], None] = lambda _report: None,
 ) -> FuzzReport:
     """Put calls of the operators in turn to a started runtime.
 
@@ -86,7 +84,7 @@ def _iter_cases(
 ) -> Iterator[FuzzCase]:
     """Calls of each operator in turn, until there are enough or the time is over."""
     hello = runtime.hello
-    generate: CaseGenerator = generate_gradient_cases if options.has_gradients else generate_cases
+    generate = generate_gradient_cases if options.has_gradients else generate_cases
     in_a_row = CALLS_PER_SHAPE if hello.compiles else 1
     sources = {
         operator: generate(operator, options.seed, hello.rules, in_a_row) for operator in operators

@@ -108,13 +108,11 @@ def case_to_record(trial: FuzzCase, number: int) -> dict[str, Any]:
         message = {"type": type(expected).__name__, "message": expected.problem}
         return {**record, "expect": expect, "error": message}
     expect = "open" if trial.is_open else "output"
-    output, *flows = trial.expected_tensors().items()
-    record |= {"expect": expect, "output": dump_json(output[1])}
+    record |= {"expect": expect, "output": dump_json(expected.output)}
     if trial.cotangent is not None:
+        flows = trial.gradients.arrays.items()
         record["cotangent"] = dump_json(trial.cotangent)
-        record["gradients"] = {
-            name.removeprefix("gradient of "): dump_json(flow) for name, flow in flows
-        }
+        record["gradients"] = {name: dump_json(flow) for name, flow in flows}
     return record
 
 

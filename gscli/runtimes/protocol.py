@@ -145,12 +145,11 @@ def _format_message(value: object) -> str:
 
 def select_supported(hello: Hello, names: Sequence[str]) -> list[Operator]:
     """The operators that are asked for and that a runtime answers; without names all it has."""
-    chosen = list(dict.fromkeys(op for name in names for op in find_operators(name)))
-    if not names:
-        chosen = [operator for operator in operators() if operator.full_name in hello.ops]
+    chosen = dict.fromkeys(op for name in names for op in find_operators(name)) or operators()
     answerable = [operator for operator in chosen if operator.full_name in hello.ops]
     if not answerable:
-        listed = ", ".join(operator.full_name for operator in chosen) or "any operator of gscli"
+        own = ", ".join(operator.full_name for operator in chosen)
+        listed = own if names else "any operator of gscli"
         raise UsageError(
             f"{hello.title} does not answer {listed}"[:200], valid=" ".join(sorted(hello.ops))[:600]
         )

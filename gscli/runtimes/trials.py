@@ -15,8 +15,11 @@ from gscli.base.records import Arguments, Record
 from gscli.frameworks.duplicates import find_duplicate_cells
 from gscli.frameworks.notices import iter_unspecified_notices
 from gscli.frameworks.operator import Operator
+from gscli.gradients.call import Gradients, trace_gradients
 from gscli.lab.cases import build_command, format_inputs
 from gscli.lab.difference import DEFAULT_TOLERANCE, Tolerance, compare_tensors
+from gscli.lab.gradient_causes import CHOICES
+from gscli.lab.gradient_comparison import find_differing_gradient
 from gscli.plan import plan_call
 from gscli.plan.plan import Plan
 from gscli.runtimes.coverage import BOUNDARY_RULES, find_covered_rules, find_value_words
@@ -25,26 +28,28 @@ from gscli.traces import Trace, trace_call
 
 MAX_RESULT_BYTES = 1 << 26
 
+MAX_COTANGENT = 5
+
 
 @dataclass(frozen=True, eq=False)
 class FuzzCase:
-    """A call, and lazily what the rules make of it."""
+    """A call, and lazily what the rules make of it; `has_gradients`: of its gradients, too."""
 
     operator: Operator
     inputs: Arrays
     attrs: Arguments
+    has_gradients: bool = False
 
     @cached_property
     def expected_result(self) -> Trace | GscliError:
-        """The rules' answer, or their refusal."""
+        """The rules' answer, or their refusal; the output may have no gradient to be asked for."""
         try:
-            return self.run()
+            trace = trace_call(self.operator, self.inputs, self.attrs, max_bytes=MAX_RESULT_BYTES)
+            if self.has_gradients:
+                trace_gradients(trace)
         except GscliError as error:
             return error
-
-    def run(self) -> Trace:
-        """The rules' answer; GscliError where they refuse, or where there is no gradient."""
-        return trace_call(self.operator, self.inputs, self.attrs, max_bytes=MAX_RESULT_BYTES)
+        return trace
 
     @property
     def is_index_refused(self) -> bool:
@@ -115,22 +120,46 @@ class FuzzCase:
 
     @property
     def command(self) -> str:
-        """The command that shows the rules' answer."""
-        return build_command(self.operator, self.attrs, format_inputs(self.inputs))
+        """The command that shows the rules' answer, or their gradients."""
+        call = build_command(self.operator, self.attrs, format_inputs(self.inputs))
+        if not self.has_gradients:
+            return call
+        call = call.replace("gscli ", "gscli grad ", 1)
+        if self.cotangent is None:
+            return call
+        flow = str(self.cotangent.tolist()).replace(" ", "")
+        differs = find_differing_gradient(self._framework_gradients.arrays, self.gradients.arrays)
+        return f"{call} --cotangent '{flow}'{' --rules loop' if differs else ''}"
 
-    @property
+    @cached_property
     def cotangent(self) -> Array | None:
-        """What flows back into the output; None where no gradients are asked for."""
-        return None
+        """Whole numbers from 1 in the shape of the output, where gradients are asked for and the
+        call is not refused.
+        """
+        expected = self.expected_result
+        if isinstance(expected, GscliError) or not self.has_gradients:
+            return None
+        numbers = np.arange(expected.output.size) % MAX_COTANGENT + 1
+        return numbers.astype(expected.output.dtype).reshape(expected.output.shape)
+
+    @cached_property
+    def gradients(self) -> Gradients:
+        """By the framework's convention, data that takes no part not counted."""
+        own = self._framework_gradients
+        convention = own.convention._replace(counts_absent_data=False)
+        return Gradients(own.trace, own.cotangent, convention)
+
+    @cached_property
+    def _framework_gradients(self) -> Gradients:
+        """As the framework gives them, for which `gscli grad` answers."""
+        assert isinstance(self.expected_result, Trace)
+        return trace_gradients(self.expected_result, self.cotangent)
 
     def expected_tensors(self) -> dict[str, Array]:
-        """What the rules give: the output, under no name."""
-        expected = self.expected_result
-        return {} if isinstance(expected, GscliError) else {"": expected.output}
-
-    def find_gradient_mismatch(self, answer: Reply) -> Mismatch | None:  # noqa: ARG002  overridden
-        """What is wrong with the gradients of an answer: none are asked for."""
-        return None
+        """What the rules give: the output, under no name, and the gradients asked for."""
+        assert isinstance(self.expected_result, Trace)
+        flows = self.gradients.arrays if self.has_gradients else {}
+        return Reply("output", self.expected_result.output, gradients=flows).tensors
 
 
 MismatchKind: TypeAlias = Literal[
@@ -196,7 +225,7 @@ def find_mismatch(trial: FuzzCase, answer: Reply) -> Mismatch | None:
         wrong = _compare_output(expected, answer.output)
     if wrong is not None:
         return Mismatch("open", wrong.kind) if trial.open_text else wrong
-    return trial.find_gradient_mismatch(answer)
+    return _compare_gradients(trial.gradients, answer) if trial.has_gradients else None
 
 
 def _compare_output(expected: Trace, output: Array) -> Mismatch | None:
@@ -222,6 +251,19 @@ def find_output_mismatch(
     if not difference.has_same_shape:
         return Mismatch("shape")
     return Mismatch("value" if difference.has_same_dtype else "dtype")
+
+
+def _compare_gradients(own: Gradients, answer: Reply) -> Mismatch | None:
+    """What is wrong with the gradients of an answer; inputs without one are left out."""
+    theirs = {name: flow for name, flow in (answer.gradients or {}).items() if flow is not None}
+    wrong = find_differing_gradient(own.arrays, theirs)
+    if wrong is None:
+        return None
+    for choice in CHOICES.values():
+        other = own.compute(own.convention._replace(**choice))
+        if find_differing_gradient(other, theirs) is None:
+            return Mismatch("tie" if "ties" in choice else "writer", wrong)
+    return Mismatch("gradient", wrong)
 
 
 def _zero_signs(array: Array) -> Array:

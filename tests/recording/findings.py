@@ -34,7 +34,6 @@ from gscli.lab.cases import parse_case
 from gscli.lab.documents import load_input, replay_comparison
 from gscli.runtimes.catalogue import build_runtime_command
 from gscli.runtimes.findings import FuzzFinding, group_by_cause
-from gscli.runtimes.gradient_cases import GradientCase
 from gscli.runtimes.packs import case_to_record
 from gscli.runtimes.process import RuntimeProcess
 from gscli.runtimes.trials import FuzzCase, Mismatch, find_mismatch
@@ -64,7 +63,7 @@ def read_observations() -> list[RuntimeObservation]:
     return [RuntimeObservation(*found.groups()) for found in map(parts.match, blocks) if found]
 
 
-class LoopGradientCase(GradientCase):
+class LoopGradientCase(FuzzCase):
     """A call whose gradients are those of the specification's loop: `--rules loop`."""
 
     @cached_property
@@ -91,7 +90,8 @@ def read_call(observation: RuntimeObservation) -> FuzzCase:
     operator = find_operator(f"{document['framework']}.{document['op']}")
     known = {attribute.name: attribute.default for attribute in operator.attributes}
     attrs = {key: value for key, value in document["attrs"].items() if known[key] != value}
-    return (LoopGradientCase if "--rules" in words else GradientCase)(operator, inputs, attrs)
+    kind = LoopGradientCase if "--rules" in words else FuzzCase
+    return kind(operator, inputs, attrs, has_gradients=True)
 
 
 def run_for_document(words: list[str]) -> dict[str, Any]:

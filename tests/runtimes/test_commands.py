@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import replace
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -28,7 +29,7 @@ from gscli.lab.cases import parse_case
 from gscli.runtimes.catalogue import NAMES, bundle_adapter
 from gscli.runtimes.findings import FuzzFinding, FuzzReport
 from gscli.runtimes.generator import generate_cases
-from gscli.runtimes.gradient_cases import GradientCase, generate_gradient_cases
+from gscli.runtimes.gradient_cases import generate_gradient_cases
 from gscli.runtimes.protocol import Hello, Reply
 from gscli.runtimes.recorded import run_case
 from gscli.runtimes.reports import format_values
@@ -583,12 +584,12 @@ def test_the_command_of_a_gradient_gives_what_it_is_said_to_give() -> None:
     """PyTorch counts data that takes no part, which the rules do not."""
     inputs = {"input": np.array([2.0]), "index": np.array([0]), "src": np.array([2.0])}
     attrs = {"dim": 0, "reduce": "amax", "include_self": False}
-    case = GradientCase(find_operator("torch.scatter_reduce"), inputs, attrs)
+    case = FuzzCase(find_operator("torch.scatter_reduce"), inputs, attrs, has_gradients=True)
     words = shlex.split(case.command)[1:]
     code, out, _ = gscli(*words, "--of", "src", "--json=output")
     expected = case.expected_tensors()["gradient of src"]
     assert (code, json.loads(out)["data"]) == (0, expected.tolist())
-    plain = GradientCase(case.operator, inputs, {**attrs, "include_self": True})
+    plain = replace(case, attrs={**attrs, "include_self": True})
     assert "--rules" not in plain.command
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from conftest import everyday, slow
 
 from gscli.disk.processes import ProcessSpec
 from gscli.runtimes.findings import FuzzFinding, FuzzReport
-from gscli.runtimes.fuzz import FuzzOptions, ProgressCallback, fuzz
+from gscli.runtimes.fuzz import FuzzOptions, fuzz
 from gscli.runtimes.process import RuntimeProcess
 from gscli.runtimes.protocol import select_supported
 from gscli.runtimes.reports import format_summary, report_to_dict
@@ -73,7 +74,7 @@ def found_with(
     fault: str,
     operator: str,
     cases: int,
-    watch: ProgressCallback = lambda _report: None,
+    watch: Callable[[FuzzReport], None] = lambda _report: None,
     *,
     marker: str = "",
 ) -> FuzzReport:
