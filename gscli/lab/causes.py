@@ -15,7 +15,7 @@ from typing import TypeAlias
 import numpy as np
 
 from gscli.base import GscliError
-from gscli.base.arrays import Array, Indices, parse_dtype
+from gscli.base.arrays import Array, parse_dtype
 from gscli.base.records import Record
 from gscli.base.words import INTEGERS
 from gscli.frameworks.operator import Comparison
@@ -66,12 +66,8 @@ class PossibleCause(Record):
 CandidateCause: TypeAlias = tuple[str, Array]
 
 
-def iter_mistakes(trace: Trace, cells: Indices | None = None) -> Iterator[CandidateCause]:
-    """Every mistake that has an answer for this call, the plainest first; refusals are left out.
-
-    With `cells`, flat and ascending, answers have these cells alone, in a row.
-    """
-    call = CallVariants(trace, cells)
+def iter_mistakes(call: CallVariants) -> Iterator[CandidateCause]:
+    """Every mistake that has an answer for this call, the plainest first; refusals are left out."""
     for table in _TABLES:
         yield from run_candidates(table(call))
 
@@ -79,9 +75,9 @@ def iter_mistakes(trace: Trace, cells: Indices | None = None) -> Iterator[Candid
 # --- other frameworks -------------------------------------------------------------------------
 
 
-def iter_rule_sets(trace: Trace, cells: Indices | None = None) -> Iterator[CandidateCause]:
+def iter_rule_sets(call: CallVariants) -> Iterator[CandidateCause]:
     """The answers of `compare` to the same call, where it has words for it."""
-    call, operator = CallVariants(trace, cells), trace.operator
+    trace, operator = call.trace, call.trace.operator
     for comparison in operator.concept_mappings:
         if not _is_expressible(comparison, trace):
             continue

@@ -24,7 +24,13 @@ from gscli.lab.difference import (
     difference_sentences,
     differing_cells,
 )
-from gscli.lab.sample import find_reading_entries, read_untouched, run_at_cells, take_cells
+from gscli.lab.sample import (
+    CallVariants,
+    find_reading_entries,
+    read_untouched,
+    run_at_cells,
+    take_cells,
+)
 from gscli.layout.axes import Box
 from gscli.stream import open_result
 from gscli.traces import Trace
@@ -160,11 +166,11 @@ class OutputDiagnosis:
         """
         if self.is_equal or not self.is_searched:
             return ()
-        call = self.trace, self.sampled_cells
+        call = CallVariants(self.trace, self.sampled_cells)
         fits = [
             fit._replace(is_rule_set=candidates is iter_rule_sets)
             for candidates in (iter_rule_sets, iter_mistakes)
-            for each in candidates(*call)
+            for each in candidates(call)
             if (fit := self._match_cause(*each)) is not None
         ]
         most = max((fit.cells for fit in fits), default=0)

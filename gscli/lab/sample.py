@@ -187,7 +187,10 @@ def run_candidates(
 
 
 class CallVariants(Record):
-    """The call whose variants are run, as a whole or at some flat `cells` of its output alone."""
+    """The call whose variants are run, as a whole or at some `cells` of its output alone, in a row.
+
+    These are flat numbers, and ascend.
+    """
 
     trace: Trace
     cells: Indices | None = None
