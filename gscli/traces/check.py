@@ -19,7 +19,7 @@ from gscli.base import (
 )
 from gscli.base.arrays import Array, Arrays, parse_dtype
 from gscli.base.records import Arguments
-from gscli.base.words import entry_label, format_place
+from gscli.base.words import entry_label, format_count, format_place
 from gscli.frameworks import find_called
 from gscli.frameworks.duplicates import find_duplicate_writers, name_shared_cells
 from gscli.frameworks.notices import iter_cast_notices, iter_unspecified_notices
@@ -143,15 +143,19 @@ def _refusal_findings(error: GscliError, arrays: Arrays, listed: int) -> Iterato
         for at in map(tuple, places[:listed]):
             where = f"{format_place(error.name, at)} = {array[at]}"
             yield CheckFinding("index", "not a whole number", where)
-        yield from _unlisted_finding("index", "not whole numbers", len(places) - listed)
+        words = "is not a whole number", "are not whole numbers"
+        yield from _unlisted_finding("index", len(places) - listed, *words)
         if places:
             return
     yield CheckFinding("inputs", error.problem, error.where, error.valid, error.hint, error=error)
 
 
-def _unlisted_finding(kind: FindingKind, what: str, count: int) -> Iterator[CheckFinding]:
+def _unlisted_finding(
+    kind: FindingKind, count: int, thing: str, things: str
+) -> Iterator[CheckFinding]:
     if count > 0:
-        yield CheckFinding(kind, f"{count} more {what}", count=count)
+        problem = format_count(count, f"more {thing}", f"more {things}")
+        yield CheckFinding(kind, problem, count=count)
 
 
 def _replace_refused_input(error: GscliError, arrays: dict[str, Array]) -> bool:
@@ -188,7 +192,8 @@ def _index_findings(
     for finding in findings:
         where = f"{finding.index_path} = {finding.value}"
         yield CheckFinding("index", "index out of range", where, finding.legal_text)
-    yield from _unlisted_finding("index", "indices out of range", total - len(findings))
+    words = "index out of range", "indices out of range"
+    yield from _unlisted_finding("index", total - len(findings), *words)
     if not are_whole:
         return
     if total:
@@ -218,7 +223,7 @@ def _adjusted_findings(plan: ValidatedPlan, listed: int) -> Iterator[CheckFindin
         examples = counts.examples[outcome]
         for index in examples:
             yield CheckFinding("moved", index.change(plan.layout), index.index_path)
-        yield from _unlisted_finding("moved", "such indices", count - len(examples))
+        yield from _unlisted_finding("moved", count - len(examples), "such index", "such indices")
 
 
 def _negative_finding(counts: OutcomeCounts) -> Iterator[CheckFinding]:
@@ -243,6 +248,8 @@ def _duplicate_findings(plan: ValidatedPlan, listed: int) -> Iterator[CheckFindi
         more = f" and {len(group) - 4} more" if len(group) > 4 else ""  # noqa: PLR2004  as many as are named
         problem = f"entries {names}{more} write the same {thing}"
         yield CheckFinding("duplicate", problem, hint=reason)
-    together = f"groups of entries that write the same {thing}"
-    things = together if windows else f"{thing}s written more than once"
-    yield from _unlisted_finding("duplicate", things, duplicates.total - len(duplicates.groups))
+    rest = "written more than once"
+    if windows:
+        thing, rest = "group", f"of entries that write the same {thing}"
+    count = duplicates.total - len(duplicates.groups)
+    yield from _unlisted_finding("duplicate", count, f"{thing} {rest}", f"{thing}s {rest}")

@@ -88,7 +88,22 @@ def test_duplicates_where_the_order_is_open(capsys: pytest.CaptureFixture[str]) 
     rows = ("scatter-nd", "zeros:2x2", "[[0],[0],[1],[1]]", "[[1,2],[3,4],[5,6],[7,8]]")
     _, lines = check(capsys, *rows, "--limit", "1")
     assert lines[0].startswith("entries a (entry 0), b (entry 1) write the same slice")
-    assert lines[1].startswith("1 more slices written more than once")
+    assert lines[1] == "1 more slice written more than once"
+
+
+@pytest.mark.parametrize(
+    ("words", "lines"),
+    [
+        (["gather", "[1,2]", "[7,8]"], "1 more index out of range"),
+        (["gather", "[1,2]", "[0.5,1.5]"], "1 more is not a whole number"),
+        (["gather", "[1,2]", "[0.5,1.5,0.5]"], "2 more are not whole numbers"),
+        (["mxnet", "take", "[1,2]", "[7,8]"], "1 more such index"),
+    ],
+)
+def test_one_more_is_singular(
+    words: list[str], lines: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert check(capsys, *words, "--limit", "1")[1][1] == lines
 
 
 def test_legal_duplicates_are_told_beside_bad_indices(capsys: pytest.CaptureFixture[str]) -> None:
