@@ -119,6 +119,34 @@ def test_a_text_that_would_be_read_as_a_row_of_numbers_is_refused(tmp_path: Path
     assert not (tmp_path / "t.csv").exists()
 
 
+@pytest.mark.parametrize(
+    ("file", "text", "marks", "command"),
+    [
+        ("x.csv", "1;2;3\n4;5;6\n", "';', not by ','", "tr ',;' '.,'"),
+        ("x.csv", "1,5;2\n3;4\n", "';', not by ','", "tr ',;' '.,'"),
+        ("x.csv", "a;b\n1;2\n", "';', not by ','", "tr ',;' '.,'"),
+        ("x.csv", "sep=;\n1; -2\n", "';', not by ','", "tr ',;' '.,'"),
+        ("x.csv", "a\tb\n1\t2\n", r"'\\t', not by ','", r"tr '\t' ','"),
+        ("x.csv", "1.0e+00 2\n3 4\n", "' ', not by ','", "tr ' ' ','"),
+        ("x.tsv", "1,2\n3,4\n", r"',', not by '\\t'", r"tr ',' '\t'"),
+        ("x.txt", "1, 2, 3\n", "',', not by ' '", "tr ',' ' '"),
+    ],
+)
+def test_what_stands_between_numbers_in_place_of_the_suffix_own_is_named(
+    file: str, text: str, marks: str, command: str, tmp_path: Path
+) -> None:
+    path = table(tmp_path / file, text)
+    for read in (load, members, lambda path: load(f"{path}::a")):
+        with pytest.raises(ContentRefused, match=f"cells are separated by {marks}") as caught:
+            read(path)
+        assert caught.value.where == f"{path} line 1"
+        assert caught.value.hint == f"{command} rewrites it"
+    old, new = (word.replace(r"\t", "\t") for word in command[4:-1].split("' '"))
+    (tmp_path / file).write_text(text.translate(str.maketrans(old, new)).replace("sep=,\n", ""))
+    assert members(path)
+    assert load(path, dtype="str").array.size
+
+
 def test_a_long_cell_is_looked_at_once() -> None:
     """Digits that end in a letter: a pattern that can part them in many ways tries them all."""
     for cell in ("1", "1.", "1.5", ".5", "+1e5", "-1.E-3"):
@@ -203,13 +231,17 @@ def test_columns_of_a_table_on_a_stream_go_by_their_names() -> None:
     with pytest.raises(ContentRefused) as refused:
         load("-", stdin=io.BytesIO(text))
     assert refused.value.hint == "columns go by their names: -- -::x,y"
+    with pytest.raises(ContentRefused) as refused:
+        load("-", stdin=io.BytesIO(b"price\n1\n2\n"))
+    assert refused.value.hint == "columns go by their names: -- -::price"
+    assert load("-::price", stdin=io.BytesIO(b"price\r\n1.5\r\n")).array.tolist() == [1.5]
     stored = io.BytesIO()
     np.savez(stored, a=[1], b=[2])
     stored.seek(0)
     assert load("-::b", stdin=stored).array.tolist() == [2]
 
 
-@pytest.mark.parametrize("text", ["hello, world", "{1,2", "nan", "1 2"])
+@pytest.mark.parametrize("text", ["hello, world", "{1,2", "nan", "1 2", "b []\n5", "b\n1 finding"])
 def test_other_texts_on_a_stream_are_no_tables(text: str) -> None:
     with pytest.raises(ContentRefused, match="is not JSON"):
         load("-", stdin=io.BytesIO(text.encode()))

@@ -59,7 +59,7 @@ class _Row(Record):
 
 def read(content: Content, request: ReadRequest) -> LoadedInput:
     """The table of a file, or the columns that are named; each row needs as many cells."""
-    rows, name = _read_rows(content, request.suffix), content.name
+    rows, name = _read_rows(content, request), content.name
     if request.member is not None:
         columns = _find_columns(rows[0].cells, request.member, name)
         return _make_input(rows[1:], columns, request, name)
@@ -70,7 +70,7 @@ def read(content: Content, request: ReadRequest) -> LoadedInput:
 
 def listing(content: Content, request: ReadRequest) -> list[Member]:
     """The columns below a header by their names; without one the table itself."""
-    rows, name = _read_rows(content, request.suffix), content.name
+    rows, name = _read_rows(content, request), content.name
     if not _headed_columns(rows, name):
         return [Member.of(_make_input(rows, [], request, name).array)]
     return [
@@ -84,10 +84,12 @@ def _is_text(request: ReadRequest) -> bool:
     return dtype is not None and dtype.kind in "US"
 
 
-def _read_rows(content: Content, suffix: str) -> list[_Row]:
+def _read_rows(content: Content, request: ReadRequest) -> list[_Row]:
     """The cells of a file, as many in each row."""
-    name = content.name
+    name, suffix = content.name, request.suffix
     rows = list(_iter_rows(_decode(content, suffix), suffix, name))
+    if not _is_text(request):
+        _check_delimiter([row.cells for row in rows], DELIMITERS[suffix], name)
     for line, cells in rows:
         if len(cells) != len(rows[0].cells):
             count = format_count(len(cells), "cell")
@@ -115,11 +117,6 @@ def _make_input(
     for line, cells in rows:
         some = [cells[column] for column in columns] or cells
         values += some if as_text else _parse_row(some, f"{name} line {line}", columns)
-    is_parted = len(chosen) > 1 or as_text or not _has_other_delimiter(values)
-    problem = "the cells of a row are not separated as the file's name says"
-    legal = ", ".join(f"{DELIMITERS[own]!r} in {own}" for own in DELIMITERS)
-    hint = "write one of these between the numbers, or save as .json"
-    check_content(is_parted, problem, f"{name} line 1", valid=legal, hint=hint)
 
     def place(number: int) -> str:
         row, column = divmod(number, len(chosen))
@@ -133,7 +130,7 @@ def _make_input(
 def sniff_table(first: bytes) -> str:
     r"""The suffix that a text would have which is no JSON array: rows of numbers are a table.
 
-    >>> [sniff_table(text) for text in (b"a,b\n1,2\n", b"1\t2\n", b"1\n2\n", b"5")]
+    >>> [sniff_table(text) for text in (b"a,b\n1,2\n", b"1\t2\n", b"a\n2\n", b"5")]
     ['.csv', '.tsv', '.csv', '.json']
     """
     lines = first.decode("utf-8", "replace").strip("\ufeff\n ").splitlines()[:2]
@@ -143,8 +140,9 @@ def sniff_table(first: bytes) -> str:
         counts = {line.count(DELIMITERS[suffix]) for line in lines}
         if len(counts) == 1 and counts != {0}:
             return suffix
-    single = len(lines) > 1 and all(map(_NUMBER_CELL.fullmatch, lines))
-    return ".csv" if single else ".json"
+    is_single = len(lines) > 1 and _NUMBER_CELL.fullmatch(lines[1])
+    is_header = "[" not in lines[0] and " " not in lines[-1].strip()  # as it is in a picture
+    return ".csv" if is_single and (is_header or _NUMBER_CELL.fullmatch(lines[0])) else ".json"
 
 
 def _find_columns(header: list[str], member: str, name: str) -> list[int]:
@@ -177,7 +175,7 @@ def write(out: Output, arrays: Arrays, suffix: str) -> None:
         cells = [str(v).lower() if isinstance(v, bool) else str(v) for v in json_values(row)]
         if array.dtype.kind == "U":
             _check_text_cells(cells, where)
-            if table.shape[1] == 1 and _has_other_delimiter(cells):
+            if _find_delimiter([cells], DELIMITERS[suffix]):
                 raise _text_error("a text would be read back as a row of numbers", where)
         out(_format_line(cells, suffix))
 
@@ -241,12 +239,32 @@ def _parse_cell(cell: str, where: str) -> int | float | bool | str:
     return _TRUTH.get(cell, SPECIAL_FLOATS.get(cell, cell))
 
 
-_COLUMNS = re.compile(r"[-+.\deE]+(?:[;,\t|][-+.\deE]+)+")
+# Numbers with one character between them, which is none of theirs: a comma is, beside semicolons.
+_NUMBERS = {
+    mark: re.compile(rf"[-+.\deE{others}]+(?:{re.escape(mark)}[-+.\deE{others}]+)+")
+    for mark, others in {";": r",\s", "|": " ", "\t": " ", ",": " ", " ": ""}.items()
+}
 
 
-def _has_other_delimiter(values: list[Any]) -> bool:
-    """Whether every text is a row of numbers between which something else stands: `1;2;3`."""
-    return all(isinstance(value, str) and _COLUMNS.fullmatch(value) for value in values)
+def _find_delimiter(rows: Sequence[Sequence[str]], own: str) -> str:
+    """What stands between the numbers of all rows but a header, in place of the format's own.
+
+    >>> _find_delimiter([["a;b"], ["1", "5;2"]], ","), _find_delimiter([["1", "2"]], ",")
+    (';', '')
+    """
+    for mark, numbers in _NUMBERS.items():
+        is_there = mark != own and bool(rows) and mark in own.join(rows[0])
+        if is_there and all(numbers.fullmatch(own.join(cells)) for cells in rows[1:] or rows):
+            return mark
+    return ""
+
+
+def _check_delimiter(rows: Sequence[Sequence[str]], own: str, name: str) -> None:
+    """ContentRefused for another delimiter, with the command that changes it."""
+    mark = _find_delimiter(rows, own)
+    old, new = (",;", f".{own}") if mark == ";" else (mark, own)
+    problem = f"cells are separated by {mark!r}, not by {own!r}"
+    check_content(not mark, problem, f"{name} line 1", hint=f"tr {old!r} {new!r} rewrites it")
 
 
 def _make_header_error(columns: list[str], name: str) -> ContentRefused:
