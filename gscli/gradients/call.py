@@ -20,7 +20,7 @@ from gscli.traces import Trace
 # Element types that have a gradient here.
 DIFFERENTIABLE = ("float32", "float64")
 
-CONVERT = "convert data and updates to float32 or float64"
+CONVERT = "--dtype float64 converts data and updates, in Python astype('float64')"
 
 
 class Gradients:

@@ -195,6 +195,23 @@ def test_a_text_is_not_told_to_become_a_number() -> None:
     assert "convert" not in refused
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("gather", '{"dtype":"int32","shape":[2],"data":[1,2]}', "[0]"),
+        ("tensorflow", "unsorted-segment-mean", '{"dtype":"int8","shape":[2],"data":[1,2]}',
+         "[0,0]", "--num-segments=1"),
+    ],
+)  # fmt: skip
+def test_a_type_without_gradient_is_converted_by_the_word_of_its_hint(
+    words: tuple[str, ...],
+) -> None:
+    hint = forked("grad", *words).stderr.decode().rpartition("help: ")[2]
+    assert hint == "--dtype float64 converts data and updates, in Python astype('float64')\n"
+    assert b"float64 has no" not in forked("grad", *words, *hint.split()[:2]).stderr
+    assert forked("grad", *words, *hint.split()[:2]).returncode == 0
+
+
 def test_a_scaled_update_is_given_so_many_times_the_cotangent() -> None:
     words = ("index-add", "[1.0,2]", "[0,0]", "[5.0,6]", "--dim", "0", "--alpha", "3")
     text = " ".join(forked("grad", "torch", *words).stdout.decode().split())
@@ -275,8 +292,9 @@ def test_a_gradient_that_no_picture_has_is_told_below_it() -> None:
     )
     own = "gradient of per_sample_weights is float64 with shape [2], its values are 0.5, 2.5.\n"
     assert forked(*bags, "--of", "per_sample_weights").stdout.decode().endswith(own)
+    assert forked(*bags, "--of", "per_sample_weights", "--step").stdout.decode().endswith(own)
     fill = ("grad", "torch", "index-fill", "[1.0,2]", "[0]", "--dim", "0", "--value", "9.5")
-    for form in ((), ("--plain",)):
+    for form in ((), ("--plain",), ("--step", "1")):
         assert forked(*fill, *form).stdout.decode().count("gradient of value ") == 1
 
 

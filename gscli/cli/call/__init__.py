@@ -107,11 +107,13 @@ def present_run(
     trace: Trace, settings: Settings, draw: Callable[[], tuple[str, int]],
     make_document: Callable[[], object], result: tuple[str, Array] | None,
     verdict: OutputDiagnosis | GradientDiagnosis | None, diagnosis: OutputDiagnosis | None = None,
+    *, below: str = "",
 ) -> int:  # fmt: skip
     """Write and print what was asked for of a run, or of what flows back through it.
 
     `draw`: the text of the screen, and how many differing cells it shows. Pictures show the cells
-    that differ from a `diagnosis`; the `verdict` is told below, and decides on the exit code.
+    that differ from a `diagnosis`; the `verdict` is told last, and decides on the exit code.
+    `below`: what steps do not show.
     """
     pictures, steps = dict[str, str](), settings.is_picture_drawn and settings.step is not None
     if settings.svg is not None or settings.html is not None:
@@ -127,6 +129,7 @@ def present_run(
         from gscli.cli.call.results import show_steps
 
         show_steps(trace, settings, diagnosis)
+        sys.stdout.write("\n" * bool(below) + below)
     if verdict is None:
         return 0
     from gscli.cli.call.results import report_difference

@@ -99,9 +99,10 @@ def run_grad(
     result = None
     if settings.is_result_saved:
         result = path, chosen[_choose_name(chosen, saved_name, "-o")]
-    draw = partial(_render, flow, chosen, settings)
+    below = _describe_rest(flow, chosen, settings) if settings.is_picture_drawn else ""
+    draw = partial(_render, flow, settings, below)
     make_document = partial(_make_document, gradients, chosen, verdict, settings)
-    status = present_run(flow, settings, draw, make_document, result, verdict)
+    status = present_run(flow, settings, draw, make_document, result, verdict, below=below)
     return status or int(settings.strict and gradients.differs_from_loop)
 
 
@@ -129,21 +130,25 @@ def _choose_name(arrays: Arrays, name: str, flag: str) -> str:
     )  # fmt: skip
 
 
-def _render(flow: FlowTrace, chosen: Arrays, settings: Settings) -> tuple[str, int]:
-    """The picture, or sentences, and below what neither shows; no cells that differ."""
-    from gscli.views.lines import render_text, wrap_lines
-    from gscli.views.picture import Picture
-    from gscli.views.words.gradient_words import (
-        describe_gradients,
-        describe_purpose,
-        iter_sentences,
-    )
+def _describe_rest(flow: FlowTrace, chosen: Arrays, settings: Settings) -> str:
+    """What pictures and steps do not show; every gradient where there are none."""
+    from gscli.views.lines import wrap_lines
+    from gscli.views.words.gradient_words import describe_gradients, iter_sentences
 
-    options = make_view_options(settings)
     drawn = set() if settings.plain else {tensor.name for tensor in flow.tensors}
     apart = {name: array for name, array in chosen.items() if f"gradient of {name}" not in drawn}
     lines = describe_gradients(apart, LISTED if settings.limit is None else settings.limit)
-    below = wrap_lines([*lines, *iter_sentences(flow.gradients, chosen)], options.width)
+    sentences = iter_sentences(flow.gradients, chosen)
+    return wrap_lines([*lines, *sentences], make_view_options(settings).width)
+
+
+def _render(flow: FlowTrace, settings: Settings, below: str) -> tuple[str, int]:
+    """The picture, or sentences, with the rest below; no cells that differ."""
+    from gscli.views.lines import render_text, wrap_lines
+    from gscli.views.picture import Picture
+    from gscli.views.words.gradient_words import describe_purpose
+
+    options = make_view_options(settings)
     if settings.plain:
         head = wrap_lines([f"{flow.title}: {describe_purpose(flow.gradients)}"], options.width)
         return head + below, 0
