@@ -57,7 +57,6 @@ from gscli.files.request import (
     list_keys,
     lost_arrays_error,
     match_argument,
-    member_word,
     unsupported_format_error,
 )
 from gscli.files.request import (
@@ -178,7 +177,8 @@ def list_members(
     source = Source.parse(text)
     if stdin is not None and (suffix := sniff_suffix(stdin)) in (*MANY_MEMBERS, *NAMED_COLUMNS):
         listed = list_arrays(stdin, suffix, max_bytes or MAX_BYTES)
-        return listed if len(listed) > 1 else None
+        is_named = suffix in NAMED_COLUMNS and bool(listed[0].name)
+        return listed if len(listed) > 1 or is_named else None
     if source.kind != "file" or source.member is not None:
         return None
     if file_suffix(source.path) not in STORES and not os.path.isfile(source.path):
@@ -191,8 +191,11 @@ def check_replaced(target: str, words: Iterable[str]) -> None:
 
     `words` name the inputs, FILE:: some that have names. No repository is ever replaced.
     """
+    from gscli.files.stores.zarr_place import is_repository
+
     suffix = file_suffix(target)
-    is_replaced = suffix in WRITABLE_SUFFIXES and suffix != ".icechunk" and os.path.exists(target)
+    is_replaced = suffix in WRITABLE_SUFFIXES and os.path.exists(target)
+    is_replaced = is_replaced and not is_repository(target)
     for source in map(Source.parse, words) if is_replaced else ():
         is_there = source.member is not None and os.path.exists(source.path)
         if not is_there or not os.path.samefile(source.path, target):
@@ -200,8 +203,8 @@ def check_replaced(target: str, words: Iterable[str]) -> None:
         if len(list_members(target) or ()) > 1:
             hint = "to replace it whole, write another file and mv it there"
             if suffix in MANY_MEMBERS:
-                word = member_word(target, source.member or DEFAULT_MEMBER)
-                hint = f"{word} changes no other array; {hint}"
+                member = sanitize(source.member or DEFAULT_MEMBER, 60)
+                hint = f"with ::{member} behind its name no other array changes; {hint}"
             raise lost_arrays_error(target, "would hold the result alone, its other", hint)
 
 

@@ -32,6 +32,8 @@ from gscli.lab.compare import compare
 from gscli.lab.concepts import CONCEPTS
 from gscli.traces import SCHEMA, Trace, trace
 
+HINT = "operators and compare write one with --json > RUN.json; -o FILE holds the output alone"
+
 
 def replay_trace(document: Mapping[str, Any]) -> Trace:
     """The trace that the document was written from. Raises GscliError.
@@ -41,9 +43,8 @@ def replay_trace(document: Mapping[str, Any]) -> Trace:
     array([2])
     """
     schema = document.get("schema")
-    hint = "write one with --json > RUN.json; -o FILE holds the output alone"
     problem, where = "not a run that gscli wrote", f"schema {schema!r}"[:200]
-    check_rule(schema == SCHEMA, problem, where, kind=ContentRefused, valid=SCHEMA, hint=hint)
+    check_rule(schema == SCHEMA, problem, where, kind=ContentRefused, valid=SCHEMA, hint=HINT)
     parts = {"framework": str, "op": str, "inputs": dict, "attrs": dict, "output": dict}
     _check_parts(document, parts)  # what `grad --json` writes has gradients in place of an output
     operator = find_operator(read_name(document))
@@ -68,7 +69,8 @@ def _check_parts(
 ) -> None:
     """ContentRefused for a document without some part, or with one of another kind."""
     if flaw := find_flaw(document, needed, others):
-        raise ContentRefused(f"not a run that gscli wrote: {flaw}", valid="a gscli/1 document")
+        problem = f"not a run that gscli wrote: {flaw}"
+        raise ContentRefused(problem, valid="a gscli/1 document", hint=HINT)
 
 
 def load_input(name: str, described: object) -> object:

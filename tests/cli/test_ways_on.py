@@ -617,7 +617,7 @@ def test_no_hint_about_a_file_of_several_arrays_loses_the_others(
     ):  # fmt: skip
         code, printed = refusal(line, capsys)
         assert code
-        assert f"{file}::emb changes no other array; to replace it whole, write" in printed, line
+        assert "with ::emb behind its name no other array changes; to replace" in printed, line
     assert not refusal(f"{command} -o {file}::emb", capsys)[0]
     assert gscli.load(f"{file}::emb").tolist() == [[0, 1], [7, 8], [4, 5]]
     assert gscli.load(f"{file}::other").tolist() == [[0, 1], [2, 3], [4, 5]]

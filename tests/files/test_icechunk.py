@@ -13,7 +13,7 @@ import zarr
 
 from gscli.base import CannotRead, CannotWrite, ContentRefused, LimitRefused, UsageError
 from gscli.cli import run_safely
-from gscli.files import load, members, save
+from gscli.files import check_replaced, load, members, save
 from gscli.files.stores import icechunk_store
 
 
@@ -46,6 +46,20 @@ def test_every_version_is_read(tmp_path: Path, name: str) -> None:
     with pytest.raises(CannotRead, match="no version second") as caught:
         load(f"{path}@second")
     assert caught.value.valid == "main, first"
+
+
+@pytest.mark.parametrize("name", ["t.icechunk", "t.zarr"])
+def test_a_repository_is_not_told_to_be_written_by_name(tmp_path: Path, name: str) -> None:
+    path, _ = repository(tmp_path / name)
+    session = icechunk.Repository.open(icechunk.local_filesystem_storage(path)).writable_session(
+        "main"
+    )
+    zarr.create_array(session.store, name="other", shape=(2,), dtype="f4")
+    session.commit("another")
+    check_replaced(path, [f"{path}::emb"])
+    with pytest.raises(CannotWrite, match="emb") as caught:
+        save(f"{path}::emb", np.zeros(2))
+    assert caught.value.where.endswith("is changed by --in-place alone")
 
 
 def test_history_is_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -51,8 +51,11 @@ def test_what_a_stream_holds_is_listed_and_still_read() -> None:
     assert listed is not None
     assert [member.name for member in listed] == ["emb", "bias"]
     assert load("-::bias", stdin=content).array.tolist() == [0, 1]
-    alone = read_standard_input(io.BytesIO(b"a\n1\n"), 1 << 20)
+    alone = read_standard_input(io.BytesIO(b"1\n2\n"), 1 << 20)
     assert list_members("-", stdin=alone) is None
+    headed = list_members("-", stdin=read_standard_input(io.BytesIO(b"a\n1\n"), 1 << 20))
+    assert headed is not None
+    assert [member.name for member in headed] == ["a"]
 
 
 @pytest.mark.parametrize("text", [b"5", b"[1]", b" [1,\n2] ", b""])

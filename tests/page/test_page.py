@@ -295,7 +295,7 @@ def test_many_rows_are_tables_of_some_each() -> None:
 def test_a_document_that_is_no_run_names_its_file() -> None:
     with pytest.raises(ContentRefused, match="not a run that gscli wrote") as refusal:
         render_page([{"schema": "other/1"}])
-    assert refusal.value.hint.startswith("write one with --json > RUN.json; ")
+    assert refusal.value.hint.startswith("operators and compare write one with --json > RUN.json; ")
 
 
 def test_touched_cells_that_find_no_room_are_counted() -> None:
@@ -396,6 +396,7 @@ def test_attributes_that_an_old_version_does_not_have_come_back() -> None:
         ({"op": 3}, "op is not a text"),
         ({"inputs": []}, "inputs is not an object"),
         ({"inputs": {"data": {"dtype": "int64", "shape": [2]}}}, "does not hold its inputs"),
+        ({"output": [1]}, "output is not an object.*write one with --json"),
         ({"output": {"data": [1]}}, "the output is not what the call gives"),
         ({"op": "gather_all"}, "unknown operator"),
         ({"attrs": {"axis": "x"}}, "axis takes a whole number"),
