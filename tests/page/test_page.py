@@ -18,6 +18,8 @@ from page.examples import EXAMPLES, HOSTILE, added, averaged, dropped, gathered,
 
 from gscli import trace
 from gscli.base import ContentRefused, GscliError, LimitRefused, UsageError
+from gscli.files.formats import jsonarray
+from gscli.lab import documents
 from gscli.lab.documents import replay_trace
 from gscli.lab.expectation import OutputDiagnosis
 from gscli.traces import Trace
@@ -440,6 +442,14 @@ def test_a_large_input_is_not_in_the_document() -> None:
     assert inputs["indices"]["data"] == [0]
     with pytest.raises(ContentRefused, match="does not hold its inputs"):
         render_page([found.to_dict()])
+
+
+def test_an_output_too_large_for_its_document_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (documents, jsonarray):
+        monkeypatch.setattr(module, "MOST_VALUES", 2, raising=False)
+    document = trace("gather", {"data": [[7, 8]], "indices": [0, 0]}).to_dict(most_values=2)
+    assert document["output"] == {"dtype": "int64", "shape": [2, 2]}
+    assert "</html>" in render_page([document])
 
 
 def test_slices_name_planes() -> None:
