@@ -24,6 +24,7 @@ from gscli.base.arrays import (
 from gscli.files import load, save, writers
 from gscli.files.formats import delimited, jsonarray
 from gscli.files.formats.jsonarray import dump_json, load_json
+from gscli.traces import MAX_JSON_CELLS
 
 FORMATS = ("npy", "npz", "json", "pb", "safetensors", "h5", "csv", "tsv", "txt")
 REPEATABLE = settings(
@@ -252,3 +253,5 @@ def test_the_limits_of_texts_are_told() -> None:
     text = forked("help", "inputs").stdout.decode()
     for most in (jsonarray.MOST_VALUES, delimited.MOST_VALUES):
         assert f"{most:,} " in text
+    document = forked("help", "json").stdout.decode()
+    assert f'"data"}}, without data above {MAX_JSON_CELLS:,} cells' in document
