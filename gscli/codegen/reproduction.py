@@ -15,7 +15,7 @@ from pathlib import Path
 
 from gscli.base import GscliError
 from gscli.base.arrays import Arrays, dtype_name
-from gscli.base.words import join_lines, sanitize
+from gscli.base.words import format_count, join_lines, sanitize
 from gscli.codegen.analysis import name_indices
 from gscli.codegen.own import format_own_call
 from gscli.codegen.preamble import format_literal, list_imports
@@ -205,7 +205,8 @@ def format_markdown(cause: Cause, title: str, script: str) -> str:
     pattern = next(key for key in DOCUMENTATION if fnmatchcase(operator.full_name, key))
     link = DOCUMENTATION[pattern].format(name=operator.name, wire=wire)
     rules = ", ".join(sorted(case.distinctions)) or "a plain call"
-    after = f" after {finding.calls_before:,} other calls" if finding.calls_before else ""
+    calls = format_count(finding.calls_before, "other call")
+    after = f" after {calls}" if finding.calls_before else ""
     own = [f"The text leaves this open: {case.open_text}.", ""] if case.open_text else []
     runs = ["```python", script.rstrip(), "```"] if script else []
     return "\n".join([

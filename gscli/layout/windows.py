@@ -38,7 +38,7 @@ def gather_windows(
     (2, 4)
     """
     _check_dimension_numbers(operand, indices, numbers)
-    legal = f"{operand.rank} sizes, one per axis"
+    legal = f"{format_count(operand.rank, 'size')}, one per axis"
     _check_numbers(len(slice_sizes) == operand.rank, "slice_sizes", slice_sizes, legal, operand)
     unbounded = any_without_entries and 0 in without_axis(indices.shape, numbers.index_vector_dim)
     for dim, size in enumerate(slice_sizes):

@@ -243,7 +243,8 @@ def format_coverage_table(
         other = others.get(pack.operator.full_name)
         counts = pack.cases_by_rule
         rules = {**dict.fromkeys(counts, 0), **(other.rules if other else {})}
-        text = f"{len(pack.cases)} cases, {_count_covered(counts)} of {len(rules)} rules"
+        covered = f"{_count_covered(counts)} of {len(rules)} rules"
+        text = f"{format_count(len(pack.cases), 'case')}, {covered}"
         yield f"{pack.operator.full_name}: {text}"
         if other is not None:
             covered = f"{_count_covered(rules)} of {len(rules)} rules"

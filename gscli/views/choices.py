@@ -58,7 +58,7 @@ def check_slice(text: str, shapes: Sequence[tuple[int, ...]]) -> None:
     fits = any(parse_slice(text, shape) is not None for shape in shapes)
     ranks = " or ".join(str(rank) for rank in sorted({len(shape) for shape in shapes}))
     problem = "slice has another number of parts than the tensor has axes"
-    where, legal = f"--slice {text}"[:200], f"{ranks} parts, separated by commas"
+    where, legal = f"--slice {text}"[:200], f"parts between commas: {ranks}"
     check_rule(fits, problem, where, kind=UsageError, valid=legal)
 
 

@@ -203,7 +203,7 @@ def test_chunks_are_those_asked_for(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert run_safely(["convert", "arange:10x6", path, "--chunks", "3x-1"]) == 0
     assert zarr.open_array(path, mode="r").chunks == (3, 6)
     for words, says in (
-        (["--chunks", "3"], "1 sizes, the array has 2 axes"),
+        (["--chunks", "3"], "1 size, the array has 2 axes"),
         (["--chunks", "3xb"], "a size for each axis"),
         (["--chunks", "0x1"], "a size for each axis"),
     ):

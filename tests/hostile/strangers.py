@@ -127,7 +127,7 @@ def _models() -> Iterator[Command]:
     words = ("run", "x.onnx", "--node", "\x1b[2Jnone")
     yield Command("model/node_unknown", words, USAGE, "none", prepare)
     words = ("run", "x.onnx", "--node", "w", str([1] * 1000), "-q")
-    yield Command("model/long_inline", words, USAGE, "1 inputs for 0", written(x_onnx=_model("w")))
+    yield Command("model/long_inline", words, USAGE, "1 input for 0", written(x_onnx=_model("w")))
     for name, place in {"up": "../out.bin", "absolute": "/etc/passwd", "escape": ESCAPE}.items():
         prepare = written(x_onnx=_model("w", location=place))
         words = ("run", "x.onnx", "--node", "w")

@@ -160,6 +160,8 @@ def test_many_frames_stop_at_the_limit(capsys: pytest.CaptureFixture[str]) -> No
     text = capsys.readouterr().out
     assert steps_of(text) == [1, 2]
     assert "5 more steps: --limit N, --step N" in text
+    show_steps(duplicates(), ViewOptions(color="none", limit=6), None, None)
+    assert "\n1 more step: --limit N" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

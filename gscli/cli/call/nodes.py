@@ -135,7 +135,8 @@ def _assign_words(
     open_ones = [name for name in tensors if name not in sources]
     fed = [name for name in open_ones if name not in constants]
     takers = open_ones if len(unnamed) == len(open_ones) else fed
-    problem = f"{len(unnamed)} inputs for {len(takers)} that the model does not hold"
+    inputs = format_count(len(unnamed), "input")
+    problem = f"{inputs} for {len(takers)} that the model does not hold"
     legal = " ".join(f"{name}=FILE" for name in tensors)
     check_rule(len(unnamed) <= len(takers), problem, kind=UsageError, valid=legal)
     return sources | dict(zip(takers, unnamed, strict=False))

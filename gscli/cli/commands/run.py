@@ -117,7 +117,8 @@ def _run_tests(folders: Sequence[str], settings: Settings, only: str) -> int:
 
 def _nothing_to_run_error(outcomes: Sequence[NodeTestResult]) -> InputRefused:
     reasons = list(dict.fromkeys(outcome.skipped for outcome in outcomes))
-    more = (f"… and {len(reasons) - LISTED} more reasons",) if len(reasons) > LISTED else ()
+    rest = len(reasons) - LISTED
+    more = (f"… and {format_count(rest, 'more reason')}",) if rest > 0 else ()
     where = outcomes[0].folder if len(outcomes) == 1 else format_count(len(outcomes), "folder")
     hint, details = "name folders of gather or scatter node tests", (*reasons[:LISTED], *more)
     return InputRefused("nothing to run here", where=where, details=details, hint=hint)

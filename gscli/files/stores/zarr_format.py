@@ -15,7 +15,7 @@ import numpy as np
 
 from gscli.base import CannotWrite, UsageError, check_rule
 from gscli.base.arrays import Array, DType, is_narrow_dtype
-from gscli.base.words import format_shape
+from gscli.base.words import format_count, format_shape
 from gscli.files.content import Content, check_kind, check_limit, import_extra
 from gscli.files.request import LoadedInput, Member, ReadRequest, choose_member, lost_arrays_error
 from gscli.files.stores.folder import open_folder
@@ -235,7 +235,8 @@ def choose_chunk_shape(chunks: Chunks, dtype: DType, shape: Sequence[int]) -> tu
             if sizes[axis] > 1 or rest == 0:
                 break
         return tuple(max(size, 1) for size in sizes)
-    problem = f"--chunks has {len(chunks)} sizes, the array has {len(shape)} axes"
+    axes = format_count(len(shape), "axis", "axes")
+    problem = f"--chunks has {format_count(len(chunks), 'size')}, the array has {axes}"
     where, legal = f"shape {format_shape(shape)}", "one size for each axis, -1 for the whole axis"
     check_rule(len(chunks) == len(shape), problem, where, kind=UsageError, valid=legal)
     whole = [size if step == -1 else step for step, size in zip(chunks, shape, strict=True)]

@@ -161,7 +161,7 @@ def show_steps(
             sys.stdout.write("\n" * (number > 1) + render_text(frames.step(number), options))
         if len(steps) < len(frames):
             rest = len(frames) - len(steps)
-            sys.stdout.write(f"\n{rest:,} more steps: --limit N, --step N\n")
+            sys.stdout.write(f"\n{format_count(rest, 'more step')}: --limit N, --step N\n")
 
 
 _KEYS = (
