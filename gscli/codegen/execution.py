@@ -13,7 +13,7 @@ from gscli.base.arrays import Array, Arrays, dtype_name, parse_dtype
 from gscli.codegen.native import TARGETS
 from gscli.codegen.render import load_language
 from gscli.codegen.target_answers import Code, Snippet
-from gscli.files.formats.jsonarray import dump_json
+from gscli.files.formats.jsonarray import dump_arrays
 from gscli.lab.difference import describe_difference
 from gscli.runtimes.catalogue import Adapter, build_adapter_command, list_installed
 from gscli.runtimes.process import RuntimeProcess
@@ -35,7 +35,7 @@ class SnippetProcess(RuntimeProcess):
         sent = {name: _to_wire_array(array, answer.target) for name, array in inputs.items()}
         return self._exchange({
             "framework": "lines", "op": "run",
-            "inputs": {name: dump_json(array) for name, array in sent.items()},
+            "inputs": dump_arrays(sent),
             "attrs": {"code": code},
         })  # fmt: skip
 

@@ -11,7 +11,7 @@ import numpy as np
 from gscli.base import GscliError, IndexRefused
 from gscli.base.arrays import Array, Arrays, unequal_cells
 from gscli.base.records import Arguments, Record, cached_property, former_names, group_pairs
-from gscli.files.formats.jsonarray import dump_json
+from gscli.files.formats.jsonarray import dump_arrays, dump_json
 from gscli.frameworks.operator import ConceptCall, ConceptName, Operator
 from gscli.traces import MAX_JSON_CELLS, Trace
 
@@ -271,9 +271,7 @@ def comparison_to_dict(comparing: ComparisonResult) -> dict[str, object]:
         "as": list(comparing.only),
         **({"opsets": list(comparing.opsets)} if comparing.opsets else {}),
         "call": {"axis": call.axis, "batch_dims": call.batch_dims, "reduction": call.reduction},
-        "inputs": {
-            name: dump_json(array, MAX_JSON_CELLS) for name, array in comparing.inputs.items()
-        },
+        "inputs": dump_arrays(comparing.inputs, MAX_JSON_CELLS),
         "typed": [name for name in comparing.inputs if comparing.typed.get(name, True)],
         "agree": comparing.agree,
         "results": comparing.result_count,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from gscli.base.records import group_pairs
 from gscli.frameworks import find_operator
+from gscli.frameworks.operator import Operator
 from gscli.lab.calls import to_wire_name
 from gscli.lab.examples import build_probe
 from gscli.lab.rules import Rule, compute_rules, format_markdown_table
@@ -18,45 +19,28 @@ OPERATORS = {
         "mxnet.np.take"),
 }  # fmt: skip
 
-# The rows of each table: columns of the rules, or what is asked of a probe.
-ROWS: Mapping[int, Mapping[str, str]] = {
-    1: {
-        "Coordinates of a vector run along": "vector_axis",
-        "Negative indices": "negative",
-        "Out of range": "out_of_range",
-        "Duplicate indices": "duplicates",
-        "Cells not indexed": "untouched",
-    },
-    2: {
-        "Axis not given": "default_axis",
-        "Negative axis": "negative_axis",
-        "Negative indices": "negative",
-        "Out of range": "out_of_range",
-    },
-}
-
 VARIANT_PREFIXES = ("mode=", "device=", "release=")
 
 
 def format_article_table(number: int) -> str:
     """Table 1 (GatherND, ScatterND) or 2 (Gather, Take) as Markdown."""
-    probed = {"vector_axis": _describe_vector_axis, "negative_axis": _describe_negative_axis}
     operators = [find_operator(name) for name in OPERATORS[number]]
     titles = [operator.concept_mappings[0].label.split()[0] for operator in operators]
     names = [to_wire_name(operator)[1] for operator in operators]
     rows = [
         [title, *(
-            probed[question](name) if question in probed else _format_behaviour(name, question)
-            for name in OPERATORS[number]
+            _format_behaviour(operator, question) if isinstance(question, str)
+            else question(operator)
+            for operator in operators
         )]
         for title, question in ROWS[number].items()
     ]  # fmt: skip
     return format_markdown_table(["", *map("{} {}".format, titles, names)], rows)
 
 
-def _format_behaviour(name: str, column: str) -> str:
+def _format_behaviour(operator: Operator, column: str) -> str:
     """One answer, or one per mode, device or release when they differ."""
-    rules = compute_rules([find_operator(name)])
+    rules = compute_rules([operator])
     answers = ((str(getattr(rule, column)), _short_variant_names(rule)) for rule in rules)
     variants = group_pairs((answer, variant) for answer, names in answers for variant in names)
     if len(variants) == 1:
@@ -75,8 +59,8 @@ def _short_variant_names(rule: Rule) -> list[str]:
     return [] if ignored else kept or ["always"]
 
 
-def _describe_vector_axis(name: str) -> str:
-    probe = build_probe(find_operator(name), {})
+def _describe_vector_axis(operator: Operator) -> str:
+    probe = build_probe(operator, {})
     if probe is None:
         return "–"
     column = probe.layout.addressing.columns[0]
@@ -84,8 +68,7 @@ def _describe_vector_axis(name: str) -> str:
     return "the first axis" if column.vector_dim == 0 and rank > 1 else "the last axis"
 
 
-def _describe_negative_axis(name: str) -> str:
-    operator = find_operator(name)
+def _describe_negative_axis(operator: Operator) -> str:
     if operator.attribute("axis") is None:
         return "–"
     probe = build_probe(operator, {"axis": -1})
@@ -93,3 +76,21 @@ def _describe_negative_axis(name: str) -> str:
         return "error"
     last = (len(probe.layout.axes) - 1,)
     return "from the end" if probe.layout.column_axes == last else "another axis"
+
+
+# The rows of each table: columns of the rules, or what describes an operator.
+ROWS: Mapping[int, Mapping[str, str | Callable[[Operator], str]]] = {
+    1: {
+        "Coordinates of a vector run along": _describe_vector_axis,
+        "Negative indices": "negative",
+        "Out of range": "out_of_range",
+        "Duplicate indices": "duplicates",
+        "Cells not indexed": "untouched",
+    },
+    2: {
+        "Axis not given": "default_axis",
+        "Negative axis": _describe_negative_axis,
+        "Negative indices": "negative",
+        "Out of range": "out_of_range",
+    },
+}

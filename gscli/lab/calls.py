@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 from gscli.base import UsageError
 from gscli.base.arrays import Arrays, to_json
 from gscli.base.records import Arguments
-from gscli.files.formats.jsonarray import dump_json
+from gscli.files.formats.jsonarray import dump_arrays
 from gscli.frameworks import find_operator
 from gscli.frameworks.operator import Operator
 
@@ -151,6 +151,6 @@ def dump_call(operator: Operator, inputs: Arrays, attrs: Arguments) -> dict[str,
     if operator.versions:
         document["opset"] = opset if opset is not None else operator.versions[-1]
     document["device"] = device
-    document["inputs"] = {name: dump_json(array) for name, array in inputs.items()}
+    document["inputs"] = dump_arrays(inputs)
     document["attrs"] = rest
     return document

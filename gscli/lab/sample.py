@@ -162,11 +162,8 @@ def _iter_reaching_updates(plan: ValidatedPlan, cells: Indices) -> Iterator[tupl
         yield places[chosen], values[chosen]
 
 
-# Runs a variant.
-DeferredRun: TypeAlias = Callable[[], Array]
-
 # Causes, and what runs each.
-DeferredRuns: TypeAlias = Iterator[tuple[str, DeferredRun]]
+DeferredRuns: TypeAlias = Iterator[tuple[str, Callable[[], Array]]]
 
 ArrayTransform: TypeAlias = Callable[[Array], Array]
 

@@ -24,7 +24,7 @@ from gscli.base.records import Record
 from gscli.base.words import format_count, sanitize
 from gscli.disk.system import write_errors
 from gscli.files.content import import_extra
-from gscli.files.formats.jsonarray import dump_json
+from gscli.files.formats.jsonarray import dump_arrays, dump_json
 from gscli.frameworks import find_operator
 from gscli.frameworks.operator import Operator
 from gscli.lab.calls import dump_call
@@ -110,9 +110,8 @@ def case_to_record(trial: FuzzCase, number: int) -> dict[str, Any]:
     expect = "open" if trial.is_open else "output"
     record |= {"expect": expect, "output": dump_json(expected.output)}
     if trial.cotangent is not None:
-        flows = trial.gradients.arrays.items()
         record["cotangent"] = dump_json(trial.cotangent)
-        record["gradients"] = {name: dump_json(flow) for name, flow in flows}
+        record["gradients"] = dump_arrays(trial.gradients.arrays)
     return record
 
 

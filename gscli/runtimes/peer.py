@@ -9,7 +9,7 @@ import gscli
 from gscli.base import ContentRefused, GscliError, LimitRefused
 from gscli.base.arrays import Array
 from gscli.base.words import sanitize
-from gscli.files.formats.jsonarray import dump_json, load_json
+from gscli.files.formats.jsonarray import dump_arrays, dump_json, load_json
 from gscli.files.formats.jsontext import parse_json
 from gscli.frameworks import find_operator, operators
 from gscli.gradients.call import trace_gradients
@@ -71,6 +71,5 @@ def _run_request(document: Any) -> dict[str, object]:
     answer: dict[str, object] = {"output": dump_json(trace.output)}
     if "cotangent" in document:
         flow = _load_array(document["cotangent"], "cotangent")
-        arrays = trace_gradients(trace, flow).arrays
-        answer["gradients"] = {name: dump_json(array) for name, array in arrays.items()}
+        answer["gradients"] = dump_arrays(trace_gradients(trace, flow).arrays)
     return answer

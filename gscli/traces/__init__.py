@@ -253,7 +253,7 @@ class Trace:
         document of a small run says all that is needed to run it again. An output of more than
         `most_values` stands without.
         """
-        from gscli.files.formats.jsonarray import dump_json
+        from gscli.files.formats.jsonarray import dump_arrays, dump_json
 
         attributes = dict(self.attributes)
         opset = attributes.pop("opset", None)
@@ -262,8 +262,7 @@ class Trace:
         if opset is not None:
             document["opset"] = opset
         document["attrs"] = {key: to_json(value) for key, value in attributes.items()}
-        inputs = self.call_inputs.items()
-        document["inputs"] = {name: dump_json(array, MAX_JSON_CELLS) for name, array in inputs}
+        document["inputs"] = dump_arrays(self.call_inputs, MAX_JSON_CELLS)
         document["output"] = dump_json(self.output, most_values)
         document["entry_count"] = self.entry_count
         listed = limit is not None or self.entry_count <= MAX_JSON_ENTRIES

@@ -185,13 +185,11 @@ def find_name(frame: FrameType | None, value: object) -> str:
     >>> find_name(sys._getframe(), table)
     'table'
     """
-    names: dict[str, object] = {}
-    if value is None:  # an output that the program does not have yet
+    if value is None or frame is None:  # an output that the program does not have yet
         return ""
-    if frame is not None:
-        used = frame.f_code.co_names
-        names = {name: frame.f_globals[name] for name in used if name in frame.f_globals}
-        names |= frame.f_locals
+    used = frame.f_code.co_names
+    names = {name: frame.f_globals[name] for name in used if name in frame.f_globals}
+    names |= frame.f_locals
     owners = [("self", names.get("self"), True), *((*pair, False) for pair in names.items())]
     parts = (part for owner in owners for part in _iter_parts(*owner))
     return next((name for name, known in chain(names.items(), parts) if known is value), "")

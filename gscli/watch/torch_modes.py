@@ -19,6 +19,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from gscli.base import GscliError, IndexRefused
 from gscli.base.arrays import Array, Arrays
+from gscli.base.arrays import as_array as from_tensor
 from gscli.base.records import Record, cached_property
 from gscli.frameworks import find_operator
 from gscli.plan import plan_call
@@ -427,8 +428,6 @@ def stand_in(tensor: Any) -> Array:
 
 def as_array(tensor: Any) -> Array:
     """The values of a tensor, from whatever device."""
-    from gscli.base.arrays import as_array as from_tensor
-
     return from_tensor(tensor.detach().cpu(), "tensor")
 
 

@@ -159,7 +159,7 @@ def _render(flow: FlowTrace, settings: Settings, below: str) -> tuple[str, int]:
 def _make_document(
     gradients: Gradients, chosen: Arrays, verdict: GradientDiagnosis | None, settings: Settings
 ) -> dict[str, Any]:
-    from gscli.files.formats.jsonarray import dump_json
+    from gscli.files.formats.jsonarray import dump_arrays, dump_json
     from gscli.gradients.sharing import find_shared_cells
 
     if settings.json == "output":
@@ -171,7 +171,7 @@ def _make_document(
     document = {
         **kept, "cotangent": dump_json(gradients.cotangent),
         "convention": gradients.convention.name,
-        "gradients": {name: dump_json(array) for name, array in chosen.items()},
+        "gradients": dump_arrays(chosen),
         "ties": [cell.to_dict() for cell in cells], "tie_count": count,
     }  # fmt: skip
     return document if verdict is None else {**document, "expectation": verdict.to_dict()}

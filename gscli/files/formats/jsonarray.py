@@ -108,6 +108,11 @@ def dump_json(array: Array, most: int | None = None) -> dict[str, Any]:
     return {**document, "data": json_values(to_native(array).reshape(-1))}
 
 
+def dump_arrays(arrays: Arrays, most: int | None = None) -> dict[str, dict[str, Any]]:
+    """The documents of arrays by their names, as `dump_json` makes them."""
+    return {name: dump_json(array, most) for name, array in arrays.items()}
+
+
 def load_json(document: object, name: str = "document") -> Array:
     """The array of a document as `dump_json` makes it. Raises ContentRefused.
 
