@@ -65,7 +65,7 @@ def runs(name: str, part: slice) -> Iterator[tuple[World, Trace]]:
 def _kind(name: str) -> str:
     probe = build_probe(find_operator(name), {})
     assert probe is not None
-    return probe.trace.layout.kind
+    return probe.layout.kind
 
 
 def cells(box: Box) -> tuple[Any, ...]:

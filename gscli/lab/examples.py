@@ -24,7 +24,6 @@ from gscli.layout import Layout
 from gscli.layout.axes import Consecutive
 from gscli.plan import CallInputs, infer_layout
 from gscli.plan.masks import extract_subscript
-from gscli.traces import Trace, trace_call
 
 # Attributes that change the fate of an index or a cell: an example's own choice of one is left out
 # where the default is asked for, and every choice of them is probed.
@@ -42,11 +41,6 @@ class Probe(Record):
     inputs: Arrays
     attrs: Arguments
     layout: Layout
-
-    @property
-    def trace(self) -> Trace:
-        """The call, run; GscliError where the variant refuses an index of the example."""
-        return trace_call(self.operator, self.inputs, self.attrs)
 
     @property
     def writable_columns(self) -> list[tuple[int, str]]:

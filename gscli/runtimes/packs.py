@@ -8,11 +8,11 @@ rule, and how many cases of others do.
 from __future__ import annotations
 
 import json
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from importlib.resources import files as package_files
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -20,7 +20,7 @@ from typing import Any
 import gscli
 from gscli import files
 from gscli.base import CannotWrite, GscliError, UsageError
-from gscli.base.records import Record
+from gscli.base.records import Record, group_pairs
 from gscli.base.words import format_count, sanitize
 from gscli.disk.system import write_errors
 from gscli.files.content import import_extra
@@ -201,12 +201,9 @@ def measure_suites(path: str) -> dict[str, SuiteCoverage]:
 
     Node tests of operators that gscli does not have are passed over.
     """
-    rules: dict[str, Counter[str]] = defaultdict(Counter)
-    cases: Counter[str] = Counter()
-    for trial in _read_cases(path):
-        cases[trial.operator.full_name] += 1
-        rules[trial.operator.full_name].update(trial.covered_rules)
-    return {op: SuiteCoverage(sanitize(path), cases[op], rules[op]) for op in cases}
+    covered = ((case.operator.full_name, case.covered_rules) for case in _read_cases(path))
+    suites, title = group_pairs(covered), sanitize(path)
+    return {op: SuiteCoverage(title, len(own), Counter(chain(*own))) for op, own in suites.items()}
 
 
 def _read_cases(path: str) -> Iterator[FuzzCase]:

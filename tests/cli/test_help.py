@@ -49,7 +49,7 @@ def test_only_operators_with_data_to_change_offer_to_do_it_in_place(name: str) -
     for operator in load_framework(name).operators.values():
         probe = build_probe(operator, {})
         assert probe is not None
-        layout = probe.trace.layout
+        layout = probe.layout
         assert operator.is_in_place_capable == (
             layout.kind == "scatter" and layout.data_name is not None
         )

@@ -84,7 +84,7 @@ def test_an_empty_segment_holds_what_is_told(operator: str, value: re.Match[str]
 def test_nan_stays_where_that_is_told(operator: str) -> None:
     probe = build_probe(find_operator(operator), {})
     assert probe is not None
-    layout = probe.trace.layout
+    layout = probe.layout
     assert layout.updates is not None
     assert layout.updates.nan_wins
     assert layout.updates.name is not None

@@ -27,6 +27,7 @@ from gscli.codegen.target_answers import Code, Snippet
 from gscli.frameworks import find_operator
 from gscli.frameworks.execute import execute
 from gscli.lab.examples import build_probe
+from gscli.traces import trace_call
 
 # Cases of an operator that the everyday run tries.
 EVERYDAY = 3
@@ -160,7 +161,7 @@ def test_every_operator_is_written_with_its_own_operation() -> None:
         target = TARGETS[operator.framework_name]
         probe = build_probe(operator, {})
         assert probe is not None
-        trace = probe.trace
+        trace = trace_call(operator, probe.inputs, probe.attrs)
         (answer,) = generate_code(operator, trace.plan, trace.output, [target]).answers
         own = answer.operation == f"{target.title}'s own {operator.name}"
         if not own and operator.full_name not in {

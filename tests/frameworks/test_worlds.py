@@ -102,9 +102,7 @@ def test_faults_are_put_into_every_index_and_every_choice() -> None:
     for name in GOOD:
         probe = build_probe(find_operator(name), {})
         assert probe is not None
-        read = {item.name for item in find_operator(name).inputs} & set(
-            probe.trace.layout.index_inputs
-        )
+        read = {item.name for item in find_operator(name).inputs} & set(probe.layout.index_inputs)
         unknown = {one for one in read if not is_index(one, name)}
         assert not unknown, f"add {unknown} to INDICES of tests/worlds/bad.py, or {name}.…"
         choices = {one.name for one in find_operator(name).attributes if one.choices} - CHOICES

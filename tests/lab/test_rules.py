@@ -10,6 +10,7 @@ from gscli.frameworks import find_operator
 from gscli.lab.article_tables import format_article_table
 from gscli.lab.examples import build_probe
 from gscli.lab.rules import EXTREME, Rule, compute_rules, format_markdown, rules_to_dicts
+from gscli.traces import trace_call
 
 
 def rule(name: str, variant: str = "") -> Rule:
@@ -87,7 +88,7 @@ def test_every_example_runs_under_its_own_defaults() -> None:
     for operator in gscli.operators():
         probe = build_probe(operator, {})
         assert probe is not None, operator.full_name
-        assert probe.trace.layout == probe.layout
+        assert trace_call(operator, probe.inputs, probe.attrs).layout == probe.layout
 
 
 def test_documents() -> None:

@@ -16,7 +16,7 @@ from gscli.lab.difference import Tolerance
 from gscli.lab.examples import build_probe
 from gscli.lab.expectation import OutputDiagnosis
 from gscli.lab.sample import CallVariants, run_at_cells
-from gscli.traces import Trace
+from gscli.traces import Trace, trace_call
 
 # Of so many recorded cases one is tried.
 EVERY, HELD = 8, 58
@@ -67,7 +67,7 @@ def test_every_operators_call_can_be_made_again(operator: Operator) -> None:
     """Causes that change an input or an attribute are tried so; what is refused is never named."""
     probe = build_probe(operator, {})
     assert probe is not None
-    run = probe.trace
+    run = trace_call(operator, probe.inputs, probe.attrs)
     assert_same(CallVariants(run).with_attributes({}), run.output)
 
 

@@ -27,7 +27,7 @@ def kind(operator: Operator) -> str:
     """`gather` or `scatter`, as the layout of its own example says."""
     probe = build_probe(operator, {})
     assert probe is not None, f"the example of {operator.full_name} is refused"
-    return probe.trace.layout.kind
+    return probe.layout.kind
 
 
 def _listed(operators: list[Operator]) -> str:

@@ -13,7 +13,7 @@ from conftest import arguments, recorded
 from gscli.base import GscliError
 from gscli.frameworks import operators
 from gscli.lab.examples import build_probe
-from gscli.traces import Trace, trace
+from gscli.traces import Trace, trace, trace_call
 
 TEXTS = (
     "",
@@ -142,7 +142,7 @@ def every_operator(rng: random.Random, per_operator: int) -> list[Trace]:
     for operator in operators():
         probe = build_probe(operator, {})
         assert probe is not None, operator.full_name
-        found.append(probe.trace)
+        found.append(trace_call(operator, probe.inputs, probe.attrs))
         cases = [case for case in recorded()[operator.full_name] if "output" in case]
         for case in rng.sample(cases, min(per_operator, len(cases))):
             try:
