@@ -7,7 +7,7 @@ digits would lose a small value or the numbers grow too wide.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -32,6 +32,9 @@ LEAST_NAMED = {dtype: str(dtype_min(dtype)) for dtype in ("int32", "int64")}
 # little more, so that 0.1 + 0.2 is 0.3.
 _SLACK = {"float64": 9e-16, "float32": 2.4e-7, "float16": 4.9e-4, "bfloat16": 3.9e-3}
 DEFAULTS = ViewOptions()
+
+# Floats that are looked at in a go.
+_BLOCK = 1 << 20
 
 
 class NumberFormat(Record):
@@ -131,43 +134,44 @@ def choose_number_format(samples: Iterable[Array], options: ViewOptions = DEFAUL
 
 def _choose_digits(reals: Sequence[Array], most: int) -> tuple[int, bool]:
     """Digits after the point, and whether with an exponent."""
-    values = np.concatenate([np.zeros(0), *(real.astype(np.float64) for real in reals)])
-    keep = np.isfinite(values)
-    values = values[keep]
-    if not values.size:
+    sizes = (np.abs(values) for values, _ in _iter_finite(reals))
+    largest = max((float(part.max()) for part in sizes if part.size), default=None)
+    if largest is None:
         return 0, False
-    slack = np.concatenate(
-        [np.full(real.size, _SLACK.get(real.dtype.name, 0.0)) for real in reals]
-    )[keep]
-    largest = float(np.abs(values).max())
-    exact = next((d for d in range(most + 1) if _is_exact(values, slack, d)), None)
+    exact = next((d for d in range(most + 1) if _is_exact(reals, d)), None)
     width = len(f"{largest:.{most if exact is None else exact}f}") if largest < 1e300 else 300  # noqa: PLR2004
     if exact is not None and (largest < _LARGE or width <= _WIDEST_EXACT):
         return exact, False
-    nonzero = np.abs(values[values != 0])
-    if largest < _LARGE and (exact is not None or float(nonzero.min()) >= _SMALL):
+    small = (((values != 0) & (np.abs(values) < _SMALL)).any() for values, _ in _iter_finite(reals))
+    if largest < _LARGE and (exact is not None or not any(small)):
         return most if exact is None else exact, False
-    return _mantissa_digits(values, slack, most), True
+    return next((d for d in range(most) if _is_exact(reals, d, scaled=True)), most), True
 
 
 def _real_parts(sample: Array) -> list[Array]:
+    """The floats of a sample, flat, in blocks that take little memory as float64."""
     if sample.dtype.kind == "c":
-        return [sample.real.reshape(-1), sample.imag.reshape(-1)]
-    return [sample.reshape(-1)] if is_real(sample) else []
+        return [*_real_parts(sample.real), *_real_parts(sample.imag)]
+    blocks = sample.size // _BLOCK + 1
+    return np.array_split(sample.reshape(-1), blocks) if is_real(sample) else []
 
 
-def _is_exact(values: Array, slack: Array, digits: int) -> bool:
+def _iter_finite(reals: Sequence[Array], *, scaled: bool = False) -> Iterator[tuple[Array, float]]:
+    """Finite values or their mantissas, block by block, and the slack of their type."""
+    for real in reals:
+        values = real.astype(np.float64)
+        if scaled:
+            values = values[values != 0]
+            values = values / 10.0 ** np.floor(np.log10(np.abs(values)))
+        yield values[np.isfinite(values)], _SLACK.get(real.dtype.name, 0.0)
+
+
+def _is_exact(reals: Sequence[Array], digits: int, *, scaled: bool = False) -> bool:
     with np.errstate(all="ignore"):
-        error = np.abs(np.round(values, digits) - values)
-        return bool((error <= slack * np.abs(values)).all())
-
-
-def _mantissa_digits(values: Array, slack: Array, most: int) -> int:
-    with np.errstate(all="ignore"):
-        power = np.where(values == 0, 0, np.floor(np.log10(np.abs(values))))
-        scaled = np.where(values == 0, 0, values / 10.0**power)
-    finite = np.isfinite(scaled)
-    return next((d for d in range(most) if _is_exact(scaled[finite], slack[finite], d)), most)
+        return all(
+            bool((np.abs(np.round(values, digits) - values) <= slack * np.abs(values)).all())
+            for values, slack in _iter_finite(reals, scaled=scaled)
+        )
 
 
 # Characters of a value that is written with all its digits.
