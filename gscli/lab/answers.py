@@ -70,7 +70,7 @@ class RuleSetResult:
         if mine is None or theirs is None:
             return mine is None and theirs is None and self._refusal_key() == other._refusal_key()
         is_alike = (mine.dtype, mine.shape) == (theirs.dtype, theirs.shape)
-        return is_alike and not unequal_cells(mine, theirs).any()
+        return mine is theirs or (is_alike and not unequal_cells(mine, theirs).any())
 
     @cached_property
     def index_outcomes(self) -> object:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+from hashlib import blake2b
 from itertools import chain
 from typing import TypeAlias
 
 import numpy as np
 
-from gscli.base import GscliError, UsageError
+from gscli.base import GscliError, LimitRefused, UsageError, check_rule
 from gscli.base.arrays import Array, Arrays, as_array, dtype_name
 from gscli.base.records import Arguments, Record
 from gscli.base.words import suggest_names
@@ -31,7 +33,7 @@ from gscli.lab.concepts import (
 )
 from gscli.lab.rule_sets import DeclaredComparison, select_rule_sets
 from gscli.layout.axes import Tensor
-from gscli.plan import CallInputs
+from gscli.plan import DEFAULT_LIMIT, CallInputs
 from gscli.plan.masks import expand_masks
 from gscli.plan.plan import ValidatedPlan
 from gscli.traces import Trace
@@ -53,7 +55,8 @@ def compare(
     only: Sequence[str] = (),
     opsets: Sequence[int] = (),
     typed: Mapping[str, bool] | None = None,
-    run: CallRunner = execute,
+    run: CallRunner | None = None,
+    max_bytes: int | None = None,
 ) -> ComparisonResult:
     """Run a concept's call under every rule set that can express it.
 
@@ -61,8 +64,9 @@ def compare(
     for each of these versions of ONNX, and nothing else unless `only` asks for it. `typed`: which
     inputs have an element type of their own (default: those that are arrays rather than lists);
     each rule set gives the others the type that it wants, as its own command does. `run`: what runs
-    a call. UsageError when nothing can run, or for an argument that the concept does not have.
-    Refusals are answers here and do not raise; what cannot express the call is told in `unsaid`.
+    a call. UsageError when nothing can run, or for an argument that the concept does not have;
+    LimitRefused where different outputs have more than `max_bytes` together. Other refusals are
+    answers here and do not raise; what cannot express the call is told in `unsaid`.
 
     >>> compare("gather", {"data": [10, 20], "indices": [1]}, only=["onnx", "numpy"]).agree
     True
@@ -72,6 +76,9 @@ def compare(
     own = dict(typed or {name: hasattr(value, "dtype") for name, value in inputs.items()})
     call = _build_concept_call(operation, arrays, axis, batch_dims, reduction)
     chosen, unsaid = select_rule_sets(concept, only, opsets)
+    size = sum(array.nbytes for array in arrays.values())
+    limit = max(DEFAULT_LIMIT, 4 * size) if max_bytes is None else max_bytes
+    run = run or partial(_run_within_limit, {}, limit)
     question, rows = RuleSetQuestion(call, arrays, own, run), list[RuleSetResult]()
     for label, pairs in chosen.items():
         able, there = list(question.iter_expressible(pairs)), {row.label for row in rows}
@@ -96,6 +103,20 @@ def compare(
     return ComparisonResult(
         concept, arrays, call, groups, tuple(unsaid), tuple(only), tuple(opsets), own
     )
+
+
+def _run_within_limit(
+    outputs: dict[object, Array], limit: int, operator: Operator, arrays: Arrays, attrs: Arguments
+) -> tuple[ValidatedPlan, Array]:
+    """Run a call. Its output joins `outputs`, or is the one there that has the same bits."""
+    plan, output = execute(operator, arrays, attrs, max_bytes=limit)
+    digest = id(output) if output.dtype.hasobject else blake2b(output.tobytes()).digest()
+    output = outputs.setdefault((output.dtype, output.shape, digest), output)
+    needed, problem = sum(each.nbytes for each in outputs.values()), "answers would be too large"
+    hint = f"--as LIST compares fewer, --max-bytes {2 * needed} holds more"
+    about = f"different ones together: {needed:,} bytes", f"at most {limit:,} bytes"
+    check_rule(needed <= limit, problem, *about, kind=LimitRefused, hint=hint)
+    return plan, output
 
 
 def _find_concept(name: str) -> Concept:
@@ -175,8 +196,10 @@ class RuleSetQuestion(Record):
             settled = CallInputs(bare, dict.fromkeys(bare, "inline"), known, rest)
             resolve_dtypes(operator, settled, strict=False)
             done = self.run(operator, settled.arrays, rest)
-        except GscliError as error:
-            return replace(row, error=error)
+        except LimitRefused:
+            raise
+        except GscliError as error:  # without its frames, which hold arrays
+            return replace(row, error=error.with_traceback(None))
         return replace(row, trace=Trace(operator, *done, notices=tuple(settled.notices)))
 
     def _convert_inputs(self, comparison: Comparison) -> tuple[dict[str, str], dict[str, Array]]:

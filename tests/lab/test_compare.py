@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+import tracemalloc
 
 import numpy as np
 import pytest
 from recording.drawn import CALLS, compared
 
 import gscli
-from gscli.base import UsageError
+from gscli.base import LimitRefused, UsageError
 from gscli.cli import run_safely
 from gscli.frameworks import NAMES
 from gscli.frameworks.operator import ConceptName
@@ -289,3 +290,37 @@ def test_rows_that_differ_are_listed_as_rows() -> None:
 def test_a_wrong_reduction_names_the_one_that_is_meant(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_safely(["compare", "scatter-nd", "[1]", "[[0]]", "[2]", "-r", "ad"]) == 2
     assert capsys.readouterr().err.endswith("help: did you mean add?\n")
+
+
+def test_equal_answers_are_held_once_and_large_ones_said_in_little_memory() -> None:
+    indices = np.arange(1 << 18)
+    indices[[5, -1]] = -1, len(indices)
+    inputs = {"data": np.linspace(0, 1, len(indices)), "indices": indices}
+    tracemalloc.start()
+    comparing = compare("gather", inputs)
+    assert "different answers" in describe_comparison(comparing, ViewOptions())
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert comparing.result_count > 3
+    assert len({id(row.output) for row in comparing.rows}) == comparing.result_count + 1  # None
+    assert peak < (comparing.result_count + 10) * indices.nbytes
+
+
+def test_a_comparison_of_cells_that_all_differ_takes_little_memory() -> None:
+    data = np.zeros(1 << 18, np.int64)
+    inputs = {"data": data, "indices": np.arange(len(data)) - len(data), "updates": data + 1}
+    comparing = compare("scatter-update", inputs, only=["jax", "stablehlo"])
+    tracemalloc.start()
+    describe_comparison(comparing, ViewOptions())
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 8 * data.nbytes
+
+
+def test_the_limit_holds_for_all_different_answers_together() -> None:
+    inputs = {"data": np.arange(1000), "indices": np.array([0, -1, 1000] * 100)}
+    with pytest.raises(LimitRefused, match="different ones together: 7,200 bytes"):
+        compare("gather", inputs, max_bytes=7000)
+    with pytest.raises(LimitRefused, match="output int64"):
+        compare("gather", inputs, max_bytes=2000)
+    assert len(compare("gather", inputs, max_bytes=7000, only=["numpy"]).rows) == 3

@@ -157,6 +157,7 @@ def compare_concept(
     call = partial(
         compare_rules, name, inputs.arrays, typed=inputs.is_typed,
         axis=axis, batch_dims=batch_dims or 0, reduction=reduction or "none",
+        max_bytes=settings.max_bytes,
     )  # fmt: skip
     comparing = call(only=only or (), opsets=opsets or ())
     others: list[GradientRow] = []

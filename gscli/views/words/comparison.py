@@ -161,9 +161,9 @@ class ComparisonTexts:
         flags, listed = self.comparing.differing_mask(group), list[Difference]()
         if flags is None:
             return [], [f"another shape: {format_shape(output.shape)}"]
-        places = [tuple(place) for place in np.argwhere(flags).tolist()]
-        while places and len(listed) < limit:
-            at = _largest_slice(flags, places[0])
+        places = np.flatnonzero(flags)
+        while len(places) and len(listed) < limit:
+            at = _largest_slice(flags, np.unravel_index(places[0], flags.shape))
             named = ",".join(map(str, at)) + ",:" * (flags.ndim - len(at))
             count = int(np.count_nonzero(flags[at]))
             whole = "" if count == flags[at].size else f" ({count} of {flags[at].size} cells)"
@@ -172,7 +172,7 @@ class ComparisonTexts:
             )
             places = places[count:]
         rest = f"and {format_count(len(places), 'more cell')}" if listed else "no cell differs"
-        return listed, [rest] * bool(places or not listed)
+        return listed, [rest] * bool(len(places) or not listed)
 
     def _short(self, values: Array) -> str:
         """The first values of a slice, or its only one; one value for a long slice of it."""
