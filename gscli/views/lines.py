@@ -9,6 +9,7 @@ no rich.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import copy
 from functools import cache
 from io import StringIO
 from itertools import zip_longest
@@ -30,6 +31,8 @@ from gscli.views.look import (
 )
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from rich.console import Console, ConsoleOptions, RenderResult
     from rich.measure import Measurement
     from rich.segment import Segment
@@ -150,17 +153,28 @@ def join_blocks(blocks: Sequence[Block], gap: int, lane: Style = PLAIN) -> list[
 
 
 class Drawing:
-    """What a function draws as finished lines at any width, none of them wider."""
+    """Finished lines at any width, none of them wider: what `draw` says, or a view's own method."""
 
-    def __init__(self, draw: Callable[[int], list[Line]], options: ViewOptions) -> None:
-        self.draw, self.options = draw, options._replace(width=max(options.width, MIN_WIDTH))
+    def __init__(
+        self, options: ViewOptions, draw: Callable[[int], list[Line]] = lambda _: []
+    ) -> None:
+        self._draw, self.options = draw, options._replace(width=max(options.width, MIN_WIDTH))
         self.look = make_style_sheet(options)
         self.signs = self.look.signs
+
+    def _draw_lines(self, width: int) -> list[Line]:
+        return self._draw(width)
+
+    def _redraw(self, options: ViewOptions) -> Self:
+        """The same drawing with other options: without colours every cell of a bar has a letter."""
+        drawing = copy(self)
+        Drawing.__init__(drawing, options, self._draw)
+        return drawing
 
     def render_lines(self, width: int | None = None) -> list[Line]:
         """Merged lines without trailing blanks; a line that would be too wide is cut."""
         room = min(width or self.options.width, self.options.width)
-        return [_trim_line(line, room, self.signs.cut) for line in self.draw(room)]
+        return [_trim_line(line, room, self.signs.cut) for line in self._draw_lines(room)]
 
     def wrap(
         self, text: str, width: int, style: Style = PLAIN, *, head: Sequence[TextRun] = (),
@@ -185,12 +199,15 @@ class Drawing:
         return format_preformatted("".join(format_span(*run) for run in line) for line in lines)
 
     def __str__(self) -> str:
-        return "\n".join("".join(text for text, _ in line) for line in self.render_lines())
+        lines = self._redraw(self.options._replace(color="none")).render_lines()
+        return "\n".join("".join(text for text, _ in line) for line in lines)
 
     __repr__ = __str__
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        yield from to_rich_segments(self.render_lines(options.max_width))
+        is_bare = console.no_color or (console.color_system is None and not console.record)
+        drawing = self._redraw(self.options._replace(palette="mono")) if is_bare else self
+        yield from to_rich_segments(drawing.render_lines(options.max_width))
 
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
         from rich.measure import Measurement

@@ -85,5 +85,5 @@ def show(
         return ComparisonView(array, options)
     if isinstance(array, DisplayedFindings):
         findings = [[(finding.text(), PLAIN)] for finding in array] or [[("no findings", PLAIN)]]
-        return Drawing(lambda _: findings, options)
+        return Drawing(options, lambda _: findings)
     return make_tensor_drawing(name, as_array(array, name), options)

@@ -74,11 +74,8 @@ class TraceDrawing(Drawing):
     """A drawing of one run: what its picture, its steps and its explanation have in common."""
 
     def __init__(self, trace: Trace, options: ViewOptions) -> None:
-        super().__init__(self._draw_lines, options)
+        super().__init__(options)
         self.trace = trace
-
-    def _draw_lines(self, width: int) -> list[Line]:
-        raise NotImplementedError
 
     def render_title(self, width: int, more: str = "") -> list[Line]:
         """`scatter-nd   reduction=add`, continued below where the attributes are many."""

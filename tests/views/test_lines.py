@@ -23,22 +23,24 @@ from gscli.views.figure import CELL, FIGURE_PALETTES, LINE, MARGIN, render_svg
 from gscli.views.lines import Drawing, render_text, wrap_text
 from gscli.views.look import PLAIN, Depth, PaletteName, Style, ViewOptions
 from gscli.views.picture import Picture
+from gscli.views.terminal.frames import Frames
 from gscli.views.terminal.tables import make_tensor_drawing
 
 BOLD = Style(bold=True)
+DEPTHS: tuple[Depth, Depth] = "none", "truecolor"
 STYLE = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def test_neighbours_of_one_style_become_one_run() -> None:
     drawn = Drawing(
-        lambda _: [[("a", BOLD), ("", PLAIN), ("b", Style(bold=True)), (" c ", PLAIN)]],
         ViewOptions(),
+        lambda _: [[("a", BOLD), ("", PLAIN), ("b", Style(bold=True)), (" c ", PLAIN)]],
     )
     assert drawn.render_lines() == [[("ab", BOLD), (" c", PLAIN)]]
 
 
 def test_lines_too_wide_are_cut_with_a_mark() -> None:
-    drawn = Drawing(lambda _: [[("日本" * 30, BOLD)]], ViewOptions(width=40))
+    drawn = Drawing(ViewOptions(width=40), lambda _: [[("日本" * 30, BOLD)]])
     (line,) = drawn.render_lines()
     assert cell_len(line[0][0]) == 39
     assert line[0][0].endswith("…")
@@ -47,7 +49,7 @@ def test_lines_too_wide_are_cut_with_a_mark() -> None:
 def test_wide_characters_are_never_halved() -> None:
     for width in (40, 41):
         (line,) = Drawing(
-            lambda _: [[("日本" * 30, PLAIN)]], ViewOptions(width=width, utf8=False)
+            ViewOptions(width=width, utf8=False), lambda _: [[("日本" * 30, PLAIN)]]
         ).render_lines()
         assert cell_len(line[0][0]) <= width
 
@@ -69,6 +71,28 @@ def test_colour_changes_no_width(name: str, palette: str) -> None:
         len(line.rstrip()) - size for line, size in zip(text.split("\n"), shape, strict=True)
     ]
     assert set(differences) <= {0, 1}  # the chip of the legend
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_text_is_that_of_a_pipe_whatever_the_colours(name: str) -> None:
+    """In colour a bar bears one letter; as text, and on consoles without colour, each cell does."""
+    plain, coloured = (Picture(SCENES[name](), ViewOptions(color=each)) for each in DEPTHS)
+    text, console = str(plain), Console(file=StringIO(), width=80, color_system=None)
+    assert str(coloured) == repr(coloured) == text == render_text(plain, plain.options)[:-1]
+    with console.capture() as capture:
+        console.print(coloured)
+    assert [line.rstrip() for line in capture.get().splitlines()] == text.splitlines()
+
+
+def test_a_bar_without_colour_bears_its_letter_in_every_cell() -> None:
+    inputs = {"data": [[1, 1, 1]], "indices": [[0]], "updates": [[7, 1, 9]]}
+    frames = Frames(trace("onnx.scatter_nd", inputs), ViewOptions())
+    for drawing in (Picture(frames.trace, ViewOptions()), frames.step(1)):
+        assert re.search(r"a:1→7 +a: *1 +a:1→9", str(drawing))
+        console = Console(file=StringIO(), width=80, force_terminal=True, no_color=True)
+        with console.capture() as capture:
+            console.print(drawing)
+        assert re.search(r"a:1→7 +a: *1 +a:1→9", STYLE.sub("", capture.get()))
 
 
 def test_without_colour_there_is_no_escape_character() -> None:

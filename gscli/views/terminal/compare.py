@@ -47,7 +47,7 @@ class ComparisonView(Drawing):
     """A table of entries or cells, or a number line; of slices the reference and what differs."""
 
     def __init__(self, comparing: ComparisonResult, options: ViewOptions) -> None:
-        super().__init__(self._draw_lines, options)
+        super().__init__(options)
         self.comparing = comparing
         self.answers = ComparisonTexts(comparing, options)
 

@@ -215,7 +215,7 @@ def _print_above_keys(drawing: Drawing, frames: Frames, step: int, screen: IO[st
     for key, word in _KEYS:
         line += [(f" {key} ", look.shared), (f" {word}  ", PLAIN)]
     line.append((f"  {step} of {len(frames)}", look.dim))
-    for part in (drawing, Drawing(lambda _: [[], line, []], frames.options)):
+    for part in (drawing, Drawing(frames.options, lambda _: [[], line, []])):
         _write(render_text(part, part.options), screen)
 
 
@@ -265,4 +265,4 @@ def _make_rule_drawing(frames: Frames) -> Drawing:
     lines: list[Line] = [[], [(formula.equation, look.bold)]]
     for text in (*formula.meaning, *doc, "", cite_rule(frames.trace)):
         lines += wrap_paragraph(look.signs.sanitize_line(text), options.width)
-    return Drawing(lambda _: lines, options)
+    return Drawing(options, lambda _: lines)

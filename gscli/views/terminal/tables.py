@@ -58,7 +58,7 @@ def make_tensor_drawing(name: str, array: Array, options: ViewOptions) -> Drawin
     def draw(width: int) -> list[Line]:
         return flow_blocks(render_tensors([subject], options, width, fill=True).blocks, width)
 
-    return Drawing(draw, options)
+    return Drawing(options, draw)
 
 
 def format_tensor_text(name: str, array: Array, options: ViewOptions) -> str:
@@ -135,7 +135,7 @@ class DifferenceTable(Record):
                 lines += wrap_paragraph(text, width, indent="    ")
             return lines
 
-        return Drawing(draw, self.options)
+        return Drawing(self.options, draw)
 
     def _render(self, look: StyleSheet) -> list[Line]:
         *columns, names = zip(*self._list_cells(), strict=True)
@@ -173,7 +173,7 @@ def make_rules_drawing(
         return [line for row, style in zip([heads, *rows], styles, strict=True)
                 for line in _render_rule_row(row, widths, style)]  # fmt: skip
 
-    return Drawing(draw, options)
+    return Drawing(options, draw)
 
 
 def _render_rule_row(row: Sequence[str], widths: Sequence[int], style: Style) -> list[Line]:
