@@ -227,6 +227,38 @@ def test_the_target_reads_as_a_sum_and_a_bar_says_how_it_filled_up(show: Any) ->
     assert window.run(sums) == []
 
 
+COVERED = """
+    const cells = [...document.querySelectorAll('.current .output td:not(.gap)')];
+    return cells.flatMap(cell => {
+        cell.scrollIntoView({block: 'center', inline: 'nearest'});
+        const range = document.createRange();
+        range.selectNodeContents(cell.querySelector('b') || cell);
+        const box = range.getBoundingClientRect(), y = (box.top + box.bottom) / 2;
+        return [box.left + 1, box.right - 1].map(x => document.elementFromPoint(x, y))
+            .filter(seen => seen !== cell && !cell.contains(seen)).map(() => cell.textContent);
+    });
+"""
+
+
+@pytest.mark.parametrize("width", [1120, 375])
+@pytest.mark.parametrize(
+    "calls",
+    [
+        ([[1, 2, 3, 4, 5]], [[0, 2, 4, 1]], [[11, 21, 31, 41]], "none"),
+        ([[1, 2, 3, 4, 5]] * 2, [[0, 2, 4]] * 2, [[11, 21, 31], [5, 6, 7]], "add"),
+        ([[1, 2, 3], [4, 5, 6]], [[0, 2], [1, 1]], [[100, 200], [300, 400]], "add"),
+    ],
+)
+def test_a_sum_hides_no_neighbour(show: Any, calls: tuple[Any, ...], width: int) -> None:
+    inputs = dict(zip(("data", "indices", "updates"), calls, strict=False))
+    found = trace("onnx.scatter_elements", inputs, {"axis": 1, "reduction": calls[3]})
+    window = show(found)
+    window.resize(width)
+    for step in range(1, found.entry_count + 1):
+        go(window, step)
+        assert window.run(COVERED) == [], step
+
+
 @pytest.mark.slow
 def test_a_cell_is_called_wrong_once_it_is_final(show: Any) -> None:
     """Cell (1,1) is never touched, (0,1) is written by a and c."""

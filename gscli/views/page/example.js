@@ -146,7 +146,7 @@ function Example(section) {
     crosshair.show(entry);
   }
 
-  // The target of a written cell reads as a sum, and a bar says how it filled up.
+  // The target of a written cell reads as a sum that fits, and a bar says how it filled up.
   function add(entry) {
     var cells = entry === null ? [] : output.cells(entry);
     var alone = !gather && cells.length === 1 ? cells[0] : null;
@@ -154,6 +154,8 @@ function Example(section) {
     if (alone && entry === step - 1 && facts.entries[entry].sum && !alone.matches(".off")) {
       alone.setAttribute("data-s", facts.entries[entry].sum);
       alone.classList.add("sum");
+      var width = parseFloat(getComputedStyle(alone, "::after").width);
+      alone.classList.toggle("sum", width < alone.offsetWidth + 1);
     }
     filling.show(writers, alone ? output.start(alone) : "", alone ? output.value(alone) : "");
   }
@@ -230,7 +232,7 @@ function Example(section) {
   if (longest && first && first.cells.length <= ROOMY + 1) {
     var top = grid.getBoundingClientRect().top;
     grid.classList.add("roomy");
-    grid.style.setProperty("--sum", 0.9 * longest + 1.5 + "ch");
+    grid.style.setProperty("--sum", 0.9 * longest + 2 + "ch");
     if (grid.getBoundingClientRect().top > top) { grid.classList.remove("roomy"); }
   }
 
@@ -270,6 +272,7 @@ function Example(section) {
   }
 
   phone.addEventListener("change", measure);
+  phone.addEventListener("change", rest);
   measure();
   Grid(stage);
   output.go(0);
