@@ -882,6 +882,54 @@ def test_nowhere_is_an_answer(show: Any) -> None:
     assert words(window.run(SAID)).startswith("Right, nowhere. entry b")
 
 
+def rows_added() -> Trace:
+    """Entry a adds to row 2."""
+    inputs = {"input": np.ones((4, 3)), "index": [2, 0], "source": np.ones((2, 3))}
+    return trace("torch.index_add", inputs, {"dim": 0})
+
+
+def row_dropped() -> Trace:
+    """Entry a lands nowhere."""
+    inputs = {"tensor": np.ones((3, 2)), "indices": [[5]], "updates": [[1.0, 2.0]]}
+    return trace("tensorflow.tensor_scatter_nd_update", inputs, {"bad_indices_policy": "IGNORE"})
+
+
+def columns_gathered() -> Trace:
+    """Entry a reads column 1, which is no row of the two."""
+    return trace("onnx.gather", {"data": [[1, 2], [3, 4]], "indices": [1]}, {"axis": 1})
+
+
+ROW_2 = ["2", "[2,:]", "data[2,:]", "x1[2, :]", "row 2", "(2,0)", "2 1"]
+TOO_FEW = "One too few: indices count from 0."
+NOWHERE = "One of its numbers is out of range: this entry lands nowhere."
+NO_CELL, ELSEWHERE = "No such cell is shown.", "Not there. Read the numbers of a again."
+
+
+@pytest.mark.parametrize(
+    ("example", "right", "wrong"),
+    [
+        (gathered, ROW_2, {"1": TOO_FEW, "[:,1]": NO_CELL, "": NO_CELL, "9": NO_CELL}),
+        (rows_added, ROW_2, {"3,:": ELSEWHERE, "[:,0]": NO_CELL}),
+        (columns_gathered, ["1", "[:,1]", "0,1"], {"[1,:]": NO_CELL, "0": TOO_FEW}),
+        (added, ["0,1", "[0,1]"], {"0": NO_CELL, "0,:": NO_CELL, "[3,:]": ELSEWHERE}),
+        (row_dropped, [], {"1": NOWHERE, "[1,:]": NOWHERE, "": NO_CELL}),
+    ],
+)  # fmt: skip
+def test_an_address_is_typed_as_the_page_writes_it(
+    show: Any, example: Any, right: list[str], wrong: dict[str, str]
+) -> None:
+    window = show(example())
+    window.click(PREDICT)
+    window.click(NEXT)
+    for typed, said in wrong.items():
+        assert reply(window, typed) == said, typed
+    for typed in right:
+        go(window, 0)
+        window.click(NEXT)
+        reply(window, typed)
+        assert words(window.run(SAID)).startswith("Right."), typed
+
+
 @pytest.mark.slow
 def test_a_gather_is_predicted_in_data(show: Any) -> None:
     window = show(gathered())

@@ -4,11 +4,13 @@
 // `target`: the tensor that entries address; `after(cell, entry)`: what a cell holds after it.
 function Predict(target, facts, gather, linked, after, tell, done) {
   var entry = null; // the entry that is asked about
+  var there; // the cells of the target that it touches
   var cell = null; // its cell, once that is found
   var input, reply;
 
   function ask(about) {
     entry = about;
+    there = linked[entry].filter(function (each) { return target.contains(each); });
     cell = null;
     pose(gather ? "Which " + facts.thing + " does " : "Where does ", gather ? " read? " : " land? ",
       "Click " + (facts.thing === "cell" ? "it" : "any cell there") + ", or type its address.",
@@ -36,17 +38,23 @@ function Predict(target, facts, gather, linked, after, tell, done) {
 
   function extra(text, action) { input.after(button(text, action)); }
 
+  // `data[3,:]` means all of its cells; a 3 alone is on the axis that an entry fixes.
   function place(typed) {
-    var numbers = (typed.match(/-?\d+/g) || []).map(Number);
-    var chosen = all(target, "td").filter(isCell).find(function (each) {
-      return String(placeOf(each)) === String(numbers);
+    var numbers = (typed.replace(/^.*\[/, "").match(/-?\d+|:/g) || []).map(function (text) {
+      return text === ":" ? null : Number(text);
     });
-    if (chosen) { answer(chosen); } else { reply.textContent = "No such cell is shown."; }
+    var chosen = all(target, "td").filter(isCell).filter(function (each) {
+      var at = placeOf(each), count = numbers.length;
+      if (count === facts.axes.length) { at = facts.axes.map(function (axis) { return at[axis]; }); }
+      return at.length === count && matches(numbers, at);
+    });
+    var right = chosen.filter(function (each) { return there.includes(each); }).length;
+    if (right % chosen.length === 0) { answer(chosen[0]); } // all of them or none, of some
+    else { reply.textContent = "No such cell is shown."; }
   }
 
   function answer(chosen) {
-    var there = linked[entry].filter(function (each) { return target.contains(each); });
-    if (chosen && there.indexOf(chosen) >= 0) { askValue(chosen, there); return; }
+    if (there.includes(chosen)) { askValue(chosen); return; }
     if (!chosen && !there.length) { finish("Right, nowhere. "); return; }
     var known = chosen && facts.entries[entry].places.find(function (each) {
       return matches(each[0], placeOf(chosen));
@@ -63,7 +71,7 @@ function Predict(target, facts, gather, linked, after, tell, done) {
     return place.every(function (at, axis) { return at === null || at === coordinates[axis]; });
   }
 
-  function askValue(chosen, there) {
+  function askValue(chosen) {
     if (there.length > 1) { finish("Right. "); return; }
     cell = gather ? linked[entry].find(function (each) { return !target.contains(each)
       && each.closest(".output"); }) : chosen;

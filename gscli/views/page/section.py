@@ -19,6 +19,7 @@ from gscli.views.page.words import (
     describe_start,
     entry_coordinates,
     format_counts_line,
+    list_fixed_axes,
     verb_of,
 )
 from gscli.views.summary import (
@@ -176,6 +177,7 @@ class RunSection:
         return {
             "labels": [entry.label for entry in self._scene.entries],
             "parts": coordinate_headers(trace.layout),
+            "axes": list_fixed_axes(trace.layout),
             "entries": facts,
             "why": {kind: self._predictions.explain(kind) for kind in kinds},
             "thing": describe_addressing(trace)[1],

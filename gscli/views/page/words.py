@@ -82,7 +82,7 @@ def coordinate_headers(layout: Layout) -> list[tuple[str, Header]]:
     """
     rank = len(layout.data_shape)  # of a vector, which is drawn as one row, axis 0 is a column
     headers: dict[int, Header] = {rank - 2: "row", rank - 1: "column"}
-    axes = _fixed_axes(layout)
+    axes = list_fixed_axes(layout)
     named = [(axis_word(axis, rank), headers.get(axis, "plane")) for axis in axes]
     return [("flat index", ""), *named] if layout.is_flattened else named
 
@@ -95,14 +95,14 @@ def entry_coordinates(layout: Layout, entry: Entry) -> list[list[str]]:
     flat, shape = layout.is_flattened, layout.data_shape
     box = entry.target or ((0, 0),) * len(shape)
     rows = [["", ", ".join(map(str, entry.vector))]] if flat else []
-    for axis in _fixed_axes(layout):
+    for axis in list_fixed_axes(layout):
         place, column = _place(box[axis], shape[axis]), None if flat else layout.axes[axis].column
         written = place if column is None else str(entry.vector[column])
         rows.append([place, written] if written != place else [place] if place else [])
     return rows
 
 
-def _fixed_axes(layout: Layout) -> list[int]:
+def list_fixed_axes(layout: Layout) -> list[int]:
     """The axes of data on which an entry does not take all there is."""
     if layout.is_flattened:
         return list(range(len(layout.data_shape)))
