@@ -11,6 +11,7 @@ import numpy as np
 from gscli.base import GscliError, IndexRefused
 from gscli.base.arrays import Array, Arrays, unequal_cells
 from gscli.base.records import Arguments, Record, cached_property, former_names, group_pairs
+from gscli.base.words import format_count
 from gscli.files.formats.jsonarray import dump_arrays, dump_json
 from gscli.frameworks.operator import ConceptCall, ConceptName, Operator
 from gscli.traces import MAX_JSON_CELLS, Trace
@@ -180,8 +181,9 @@ class ComparisonResult:
     typed: Mapping[str, bool] = field(default_factory=dict)
 
     def __repr__(self) -> str:
-        counts = f"{self.result_count} different outputs, {self.refusal_count} rule sets refuse"
-        return f"<Comparison of {self.concept}: {counts}>"
+        outputs = format_count(self.result_count, "different output")
+        refusing = format_count(self.refusal_count, "rule set")
+        return f"<Comparison of {self.concept}: {outputs}, refused by {refusing}>"
 
     @property
     def is_ordered(self) -> bool:

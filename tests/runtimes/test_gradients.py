@@ -41,6 +41,7 @@ def test_a_runtime_without_gradients_and_a_folder_are_refused(tmp_path: Path) ->
     refused = forked("fuzz", "numpy.take", "--grad", "--on", "numpy")
     assert refused.returncode == 2
     assert b"answers no gradients" in refused.stderr
+    assert b'the answer has "gradients": ' in forked("help", "runtimes").stdout
     refused = forked(*FUZZ, f"{WRONG} right", "-o", f"{tmp_path}/folder")
     assert refused.returncode == 2
     assert b"ONNX node tests hold no gradients" in refused.stderr
