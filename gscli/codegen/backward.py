@@ -111,6 +111,7 @@ class _BackwardWriter:
         self.target, self.module = target, self.language.module
         run = gradients.trace
         self.layout, self.addressing = run.layout, run.layout.addressing
+        self.order: list[int] = np.argsort(self.addressing.result_axes).tolist()
         self.kind = "gather" if run.kind == "gather" else run.reduction
         self.analysis = CallAnalysis(run.operator, run.plan)
         self.size, self.count = prod(self.layout.data_shape), prod(self.layout.result_shape)
@@ -182,10 +183,10 @@ class _BackwardWriter:
         analysis = CallAnalysis(run.operator, plan)
         translation = translate_call(analysis, TARGETS[self.target])
         lines = SnippetWriter(translation.program, translation.output, self.language).write()
-        order, axes = "", np.argsort(self.addressing.result_axes).tolist()
-        if run.kind == "scatter" and axes != sorted(axes):
+        order = ""
+        if run.kind == "scatter" and self.order != sorted(self.order):
             shape = self.layout.result_shape
-            order = self._write("transpose", f".reshape({shape})", perm=tuple(axes))
+            order = self._write("transpose", f".reshape({shape})", perm=tuple(self.order))
         indices = "".join(f", {name}" for name in analysis.arrays_by_variable if name != "data")
         places = f"{self.module}.arange({self.size}).reshape({self.layout.data_shape})"
         return [
@@ -241,8 +242,7 @@ class _BackwardWriter:
         program, shape = SnippetProgram(), self.addressing.result_shape
         own = program.input("updates", source.shape, dtype_name(source.dtype))
         fitted = program.cast(fit_updates(program, own, updates.fit, shape), self.layout.dtype)
-        axes = np.argsort(self.addressing.result_axes).tolist()
-        line = program.transpose(program.reshape(fitted, shape), axes)
+        line = program.transpose(program.reshape(fitted, shape), self.order)
         line = program.reshape(line, (self.count,))
         eliminate_dead_code(program, line)
         *lines, last = SnippetWriter(program, line, self.language).write()

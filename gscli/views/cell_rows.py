@@ -386,7 +386,5 @@ def group_plane_rows(planes: Sequence[tuple[int, ...]], rank: int) -> list[list[
     >>> group_plane_rows([(0, 0), (0, 1), (1, 0)], 4), group_plane_rows([(0,), (1,)], 3)
     ([[0, 1], [2]], [[0, 1]])
     """
-    numbered = list(enumerate(planes))
-    if rank != _GRID_RANK:
-        return [[number for number, _ in numbered]]
-    return [[number for number, _ in row] for _, row in groupby(numbered, lambda one: one[1][0])]
+    rows = groupby(enumerate(planes), lambda plane: plane[1][: rank == _GRID_RANK])
+    return [[number for number, _ in row] for _, row in rows]

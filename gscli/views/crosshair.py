@@ -74,6 +74,11 @@ class PixelGrid(Record):
         """The top of a line."""
         return self.margin + line * LINE
 
+    def render_rect(self, cell: float, line: int, cells: float, lines: int, looks: str) -> str:
+        """A rectangle of so many cells and lines; `looks`: its other attributes."""
+        place = f'x="{self.x(cell):.2f}" y="{self.y(line)}"'
+        return f'<rect {place} width="{cells * CELL:.2f}" height="{lines * LINE}"{looks}/>'
+
     def transform(self, sheet: ObliquePlane | None) -> str:
         """The attribute that lets what stands upright lean as its sheet does."""
         if sheet is None:
@@ -220,13 +225,9 @@ class Crosshair:
 
     def _render_band(self, head: PlacedRun, left: int, right: int, bottom: int) -> str:
         """From the line of a head to another, some cells wide."""
-        grid = self._grid
-        return (
-            f'<rect x="{grid.x(left):.2f}" y="{grid.y(head.line)}"'
-            f' width="{(right - left) * CELL:.2f}" height="{(bottom - head.line) * LINE}"'
-            f' fill="{head.style.bgcolor}" fill-opacity=".28"'
-            f"{grid.transform(self._sheets.get(head.style.plane))}/>"
-        )
+        leaning = self._grid.transform(self._sheets.get(head.style.plane))
+        looks = f' fill="{head.style.bgcolor}" fill-opacity=".28"{leaning}'
+        return self._grid.render_rect(left, head.line, right - left, bottom - head.line, looks)
 
     def _x(self, spot: PlacedRun, cell: float, line: float) -> float:
         """Where a cell beside a run stands, which leans if that does."""

@@ -85,13 +85,10 @@ def render_svg(drawn: Drawing, title: str, description: str = "", theme: Theme =
 
 def _open_plane_group(sheet: ObliquePlane, grid: PixelGrid, inks: FigurePalette) -> str:
     """The beginning of a group that leans, and the edge of its sheet."""
-    left, top = grid.x(sheet.left - 0.5), grid.y(sheet.top)
-    width, height = (sheet.right - sheet.left + 1) * CELL, (sheet.bottom - sheet.top) * LINE
-    return (
-        f'<g{grid.transform(sheet)} shape-rendering="auto">\n'
-        f'<rect x="{left:.2f}" y="{top}" width="{width:.2f}" height="{height}"'
-        f' fill="{inks.dim}" fill-opacity=".07" stroke="{inks.dim}"/>'
-    )
+    size = sheet.right - sheet.left + 1, sheet.bottom - sheet.top
+    looks = f' fill="{inks.dim}" fill-opacity=".07" stroke="{inks.dim}"'
+    edge = grid.render_rect(sheet.left - 0.5, sheet.top, *size, looks)
+    return f'<g{grid.transform(sheet)} shape-rendering="auto">\n{edge}'
 
 
 def _render_body(
@@ -109,10 +106,7 @@ def _render_line(runs: Iterable[PlacedRun], grid: PixelGrid, inks: FigurePalette
     for number, start, _, text, style in runs:
         top, (ink, ground) = grid.y(number), _colors(style, inks)
         if ground:
-            yield (
-                f'<rect x="{grid.x(start):.2f}" y="{top}" width="{cell_len(text) * CELL:.2f}"'
-                f' height="{LINE}" fill="{ground}"/>'
-            )
+            yield grid.render_rect(start, number, cell_len(text), 1, f' fill="{ground}"')
         for word in re.finditer(r"─+|[^ ─]+", text):
             x = grid.x(start + cell_len(text[: word.start()]))
             length = cell_len(word[0]) * CELL

@@ -44,8 +44,7 @@ def make_remarks(
     """
     if teller.is_empty:
         return []
-    adjusted = list(_iter_index_remarks(teller, entries, signed=signed))
-    remarks = limit_remarks(adjusted, "number")
+    remarks = limit_remarks(list(_iter_index_remarks(teller, entries, signed=signed)), "number")
     if duplicates and teller.trace.kind == "scatter":
         remarks += limit_remarks(list(_iter_duplicate_remarks(teller, entries)), "cell")
     return remarks
