@@ -10,7 +10,7 @@ An error is data: what is wrong, where, the legal range, how to go on.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from enum import IntEnum
 from itertools import chain
@@ -19,7 +19,7 @@ from typing import Any, ClassVar, TypeAlias
 from warnings import catch_warnings
 
 from gscli.base.records import Record
-from gscli.base.words import format_place, sanitize
+from gscli.base.words import format_place, sanitize, suggest_names
 
 # Characters of each part of an error.
 MAX_PART_LENGTH = 600
@@ -323,6 +323,21 @@ def check_rule(
     if not holds:
         where, *details = map(str, about or ("",))
         raise kind(problem, where=where, details=tuple(details), **facts)
+
+
+def check_name(
+    name: str, known: Iterable[str], problem: str, where: str = "", count: int = 3
+) -> None:
+    """UsageError for a name that is none of those known, which tells the `count` likest of them.
+
+    >>> check_name("gathr", ["gather", "scatter"], "no operation 'gathr'")
+    Traceback (most recent call last):
+    gscli.base.UsageError: no operation 'gathr'; valid: gather scatter; did you mean gather?
+    """
+    names = [*known]
+    if name not in names:
+        hint = suggest_names(name, names, count=count)
+        raise UsageError(problem[:200], where=where, valid=" ".join(names), hint=hint)
 
 
 def memory_error(where: str = "", problem: str = "not enough memory for this") -> LimitRefused:

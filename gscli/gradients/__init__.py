@@ -17,7 +17,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import Literal
 
 import numpy as np
 
@@ -232,11 +231,6 @@ class BackwardWalk:
         return self.write(np.ones(self.layout.result_shape, np.int64))
 
     @property
-    def takes_part(self) -> BoolArray | Literal[True]:
-        """Which cells of data take part in what is made of them and of their updates."""
-        return True if self.layout.include_self else self.counts == 0
-
-    @property
     def writers(self) -> Holders:
         """The updates that have a cell."""
         numbers = np.flatnonzero(self.cells >= 0)
@@ -248,7 +242,8 @@ class BackwardWalk:
         own = self.data == self.final
         if self.nan_holds:
             own = own | (np.isnan(self.data) & np.isnan(self.final))
-        return np.asarray(own & self.takes_part)
+        # Else data of a cell that takes an update has no part in it.
+        return own if self.layout.include_self else np.asarray(own & (self.counts == 0))
 
     @cached_property
     def nan_holds(self) -> bool:

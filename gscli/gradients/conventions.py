@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-from gscli.base import UsageError
+from gscli.base import check_name
 from gscli.base.records import Record
-from gscli.base.words import suggest_names
 from gscli.layout.axes import Reduction
 
 Ties: TypeAlias = Literal["first", "last", "even", "all"]
@@ -68,9 +67,5 @@ def choose_convention(framework: str, rules: str | None = None) -> Convention:
     """
     if rules is None:
         return CONVENTIONS.get(framework, LOOP)
-    if rules not in CONVENTIONS:
-        raise UsageError(
-            f"unknown rules {rules!r}"[:200], where="--rules", valid=" ".join(CONVENTIONS),
-            hint=suggest_names(rules, CONVENTIONS),
-        )  # fmt: skip
+    check_name(rules, CONVENTIONS, f"unknown rules {rules!r}", "--rules")
     return CONVENTIONS[rules]

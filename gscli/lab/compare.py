@@ -11,10 +11,9 @@ from typing import TypeAlias
 
 import numpy as np
 
-from gscli.base import GscliError, LimitRefused, UsageError, check_rule
+from gscli.base import GscliError, LimitRefused, UsageError, check_name, check_rule
 from gscli.base.arrays import Array, Arrays, as_array, dtype_name
 from gscli.base.records import Arguments, Record
-from gscli.base.words import suggest_names
 from gscli.disk import mapped
 from gscli.frameworks.execute import execute, resolve_dtypes
 from gscli.frameworks.operator import Comparison, ConceptCall, ConceptName, Operator
@@ -71,7 +70,8 @@ def compare(
     >>> compare("gather", {"data": [10, 20], "indices": [1]}, only=["onnx", "numpy"]).agree
     True
     """
-    operation = _find_concept(concept)
+    check_name(str(concept), CONCEPTS, f"no operation {concept!r} to compare", count=1)
+    operation = CONCEPTS[concept]
     arrays = {name: as_array(value, name) for name, value in inputs.items()}
     own = dict(typed or {name: hasattr(value, "dtype") for name, value in inputs.items()})
     call = _build_concept_call(operation, arrays, axis, batch_dims, reduction)
@@ -117,17 +117,6 @@ def _run_within_limit(
     about = f"different ones together: {needed:,} bytes", f"at most {limit:,} bytes"
     check_rule(needed <= limit, problem, *about, kind=LimitRefused, hint=hint)
     return plan, output
-
-
-def _find_concept(name: str) -> Concept:
-    known = {str(concept): value for concept, value in CONCEPTS.items()}
-    if name not in known:
-        raise UsageError(
-            f"no operation {name!r} to compare"[:200],
-            valid=" ".join(known),
-            hint=suggest_names(str(name), known, count=1),
-        )
-    return known[name]
 
 
 def _build_concept_call(

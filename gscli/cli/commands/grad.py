@@ -7,9 +7,8 @@ from copy import copy
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from gscli.base import UsageError
+from gscli.base import UsageError, check_name
 from gscli.base.arrays import Arrays
-from gscli.base.words import suggest_names
 from gscli.cli.building import Call
 from gscli.cli.options import (
     OTHER_RESULTS,
@@ -121,8 +120,7 @@ def _choose_name(arrays: Arrays, name: str, flag: str) -> str:
     if name in arrays or (not name and len(arrays) == 1):
         return name or next(iter(arrays))
     if name:
-        problem, where = f"there is no gradient of {name!r}"[:200], " ".join(arrays)
-        raise UsageError(problem, where=flag, valid=where, hint=suggest_names(name, arrays))
+        check_name(name, arrays, f"there is no gradient of {name!r}", flag)
     words = list(arrays) if flag == "--of" else [f"{known}=FILE" for known in arrays]
     raise UsageError(
         f"{flag} needs the name of an input", where=flag, valid=" ".join(words),
