@@ -226,7 +226,7 @@ def _iter_cast_blocks(array: Array, dtype: DType) -> Iterator[tuple[int, Array, 
     flat = to_native(array).reshape(-1)
     for start in range(0, flat.size, CAST_BLOCK):
         block = flat[start : start + CAST_BLOCK]
-        cast = _quiet_cast(block, dtype)
+        cast = cast_lossy(block, dtype)
         yield start, cast, _unchanged_mask(block, cast)
 
 
@@ -238,18 +238,21 @@ def _cast_error(old: DType, new: DType, where: str, *details: str, hint: str = "
 def _unchanged_mask(array: Array, cast: Array) -> Array:
     """Where a conversion kept the value. The way back is taken only where it is defined."""
     with np.errstate(all="ignore"):
-        same = (_quiet_cast(cast, array.dtype) == array) | ((array != array) & (cast != cast))  # noqa: PLR0124 -- NaN
+        same = (cast_lossy(cast, array.dtype) == array) | ((array != array) & (cast != cast))  # noqa: PLR0124 -- NaN
         if is_integer_dtype(array.dtype) and is_integer_dtype(cast.dtype):
             return np.asarray(same & ((cast < 0) == (array < 0)))
         for whole, other in ((array, cast), (cast, array)):
             if is_integer_dtype(whole.dtype) and not is_integer_dtype(other.dtype):
                 low, high = integer_limits(whole.dtype)
-                wide = _quiet_cast(other, np.dtype("float64"))
+                wide = cast_lossy(other, np.dtype("float64"))
                 same = same & (wide >= float(low)) & (wide < float(high + 1))
         return np.asarray(same)
 
 
-def _quiet_cast(array: Array, dtype: DType) -> Array:
+def cast_lossy(array: Array, dtype: DType) -> Array:
+    """NumPy's conversion, without warnings: it cuts fractions, wraps integers, drops imaginary
+    parts.
+    """
     with np.errstate(all="ignore"):
         real = array.real if array.dtype.kind == "c" and dtype.kind != "c" else array
         if is_narrow_dtype(array.dtype) and is_narrow_dtype(dtype):

@@ -11,12 +11,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 
+import numpy as np
+
 from gscli.base.arrays import dtype_name
 from gscli.codegen.analysis import CallAnalysis
 from gscli.codegen.index_numbers import IndexHandling, IndexNormalizer, has_partial_windows
 from gscli.codegen.native import NativeOp, TargetFramework
 from gscli.codegen.render import load_language
-from gscli.codegen.steps import Constant, Value, broadcast_shape
+from gscli.codegen.steps import Constant, Value
 from gscli.layout.axes import (
     Axis,
     Column,
@@ -220,13 +222,13 @@ class IndexLowering(IndexNormalizer):
             cell, alive = self._lower_axis(axis, native, grid, whole)
             cells.append(cell)
             if live is not None and alive is not None:
-                shape = broadcast_shape(live.shape, alive.shape)
+                shape = np.broadcast_shapes(live.shape, alive.shape)
                 live = self.steps.add("both", "live", shape, "bool", live, alive)
             else:
                 live = live or alive
         if not cells:
             cells = [self.steps.iota(range(1), 0, len(grid))]
-        if broadcast_shape(*(cell.shape for cell in cells)) != grid:
+        if np.broadcast_shapes(*(cell.shape for cell in cells)) != grid:
             cells[0] = self.steps.expand(cells[0], grid)
         return cells, None if live is None else self.steps.expand(live, grid)
 

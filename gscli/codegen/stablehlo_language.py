@@ -8,6 +8,7 @@ from math import isfinite
 import numpy as np
 
 from gscli.base.arrays import parse_dtype
+from gscli.base.words import real_part
 from gscli.codegen.render import PYTHON_FIELDS, Fields, SnippetWriter, load_language, part_shape
 from gscli.codegen.steps import CannotTranslate, Constant, Instruction, Value, VectorConstant
 from gscli.layout.axes import Shape
@@ -219,6 +220,5 @@ def _format_real(value: float, dtype: str) -> str:
     if isfinite(value):
         text = repr(float(value))
         return text if "." in text or "e" not in text else text.replace("e", ".0e")
-    part = {"complex64": "float32", "complex128": "float64"}.get(dtype, dtype)
-    bits = np.array(value).astype(parse_dtype(part))
+    bits = np.array(value).astype(parse_dtype(real_part(dtype)))
     return f"0x{bits.view(f'u{bits.itemsize}').item():0{2 * bits.itemsize}X}"

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from gscli.base.records import Record
 from gscli.layout.axes import Number, Shape, row_major_strides
 
@@ -119,11 +121,11 @@ class SnippetProgram:
 
     def plus(self, x: Value, y: Value) -> Value:
         """The sum, stretched together."""
-        return self.add("plus", "cells", broadcast_shape(x.shape, y.shape), x.dtype, x, y)
+        return self.add("plus", "cells", np.broadcast_shapes(x.shape, y.shape), x.dtype, x, y)
 
     def where(self, mask: Value, x: Value, y: Value | Number, name: str = "") -> Value:
         """Cells of x where the mask is true, else of y (a value or a number)."""
-        shape = broadcast_shape(mask.shape, x.shape)
+        shape = np.broadcast_shapes(mask.shape, x.shape)
         if isinstance(y, Value):
             return self.add("where", name or x.name, shape, x.dtype, mask, x, y)
         other = Constant(y, x.dtype)
@@ -147,7 +149,7 @@ class SnippetProgram:
 
     def stack(self, parts: Sequence[Value], dim: int) -> Value:
         """Values of one shape side by side along a new axis."""
-        grid = broadcast_shape(*(part.shape for part in parts))
+        grid = np.broadcast_shapes(*(part.shape for part in parts))
         parts = [self.expand(part, grid) for part in parts]
         shape = (*grid[:dim], len(parts), *grid[dim:])
         return self.add("stack", "vectors", shape, parts[0].dtype, *parts, dim=dim)
@@ -162,14 +164,3 @@ class SnippetProgram:
             total = term if total is None else self.plus(total, term)
         assert total is not None
         return total
-
-
-def broadcast_shape(*shapes: Shape) -> Shape:
-    """The common shape of several that stretch together.
-
-    >>> broadcast_shape((3, 1), (4,))
-    (3, 4)
-    """
-    rank = max(map(len, shapes))
-    padded = [(1,) * (rank - len(shape)) + shape for shape in shapes]
-    return tuple(next((s for s in sizes if s != 1), 1) for sizes in zip(*padded, strict=True))

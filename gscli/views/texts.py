@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from gscli.base.arrays import Array, BoolArray, decode_bytes, dtype_name
+from gscli.base.arrays import Array, BoolArray, decode_bytes, is_float_dtype
 from gscli.base.records import Record
-from gscli.base.words import NARROW_INTEGERS, dtype_min
+from gscli.base.words import dtype_min
 from gscli.plan.indices import OutcomeSign
 from gscli.views.look import UTF8, Signs, ViewOptions, choose_signs
 from gscli.views.sheet import SheetPosition, VisibleTensor
@@ -78,7 +78,7 @@ class NumberFormat(Record):
                 f"{part}{'' if other.startswith('-') else '+'}{other}j"
                 for part, other in zip(real, imaginary, strict=True)
             ]
-        if is_real(array):
+        if is_float_dtype(array.dtype):
             return self._reals(array)
         integers = array if array.dtype.kind in "iu" else array.astype(np.int64)
         return list(map(str, integers.reshape(-1).tolist()))
@@ -109,13 +109,6 @@ def strip_zeros(text: str) -> str:
     """
     plain = "." in text and text.replace(".", "", 1).lstrip("-").isdigit()
     return text.rstrip("0").rstrip(".") if plain else text
-
-
-def is_real(array: Array) -> bool:
-    """Whether the array holds floats, small and brain floats among them."""
-    return array.dtype.kind == "f" or (
-        array.dtype.kind == "V" and dtype_name(array.dtype) not in NARROW_INTEGERS
-    )
 
 
 def choose_number_format(samples: Iterable[Array], options: ViewOptions = DEFAULTS) -> NumberFormat:
@@ -153,7 +146,7 @@ def _real_parts(sample: Array) -> list[Array]:
     if sample.dtype.kind == "c":
         return [*_real_parts(sample.real), *_real_parts(sample.imag)]
     blocks = sample.size // _BLOCK + 1
-    return np.array_split(sample.reshape(-1), blocks) if is_real(sample) else []
+    return np.array_split(sample.reshape(-1), blocks) if is_float_dtype(sample.dtype) else []
 
 
 def _iter_finite(reals: Sequence[Array], *, scaled: bool = False) -> Iterator[tuple[Array, float]]:

@@ -111,15 +111,11 @@ def _can_be_read_again(word: str) -> bool:
 
 
 def _cast_lossy(array: Array, dtype: np.dtype[Any], origin: str) -> Array:
-    """NumPy's conversion: cuts fractions, wraps integers, drops imaginary parts."""
-    import numpy as np
-
-    from gscli.base.arrays import document_dtype
+    """The array in another type; DtypeRefused between text and numbers."""
+    from gscli.base.arrays import cast_lossy, document_dtype
 
     where = f"{origin} is {document_dtype(array.dtype)}, wanted {document_dtype(dtype)}"
     fits = (array.dtype.kind in "US") == (dtype.kind in "US")
     problem = "text and numbers do not turn into each other"
     check_rule(fits, problem, where, kind=DtypeRefused)
-    real = array.real if array.dtype.kind == "c" and dtype.kind != "c" else array
-    with np.errstate(all="ignore"):
-        return np.asarray(real.astype(dtype))
+    return cast_lossy(array, dtype)
