@@ -162,6 +162,9 @@ def _escape(character: str) -> str:
     return character
 
 
+# The letters of entries, in their order.
+ALPHABET = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
 # Entries that pictures give letters to; of others words say the number.
 MAX_LETTERED_ENTRIES = 200
 
@@ -188,12 +191,11 @@ def entry_label(number: int) -> str:
     ... )
     ('a', 'z', 'A', 'Z', 'aa', 'ab')
     """
-    alphabet = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
     letters = ""
     number += 1
     while number:
-        number, rest = divmod(number - 1, len(alphabet))
-        letters = alphabet[rest] + letters
+        number, rest = divmod(number - 1, len(ALPHABET))
+        letters = ALPHABET[rest] + letters
     return letters
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gscli.base.arrays import Array
-from gscli.base.words import MAX_LETTERED_ENTRIES
+from gscli.base.words import MAX_LETTERED_ENTRIES, format_shape
 from gscli.kernel.reductions import REDUCTION_WORDS
 from gscli.layout.axes import Shape, box_size
 from gscli.traces import Entry, Trace
@@ -299,7 +299,7 @@ class EntryTable:
         layout, names = self.trace.layout, name_axes(self.trace.layout)
         columns: list[Block] = []
         if places and len(layout.addressing.entry_shape) > 1:
-            texts = [f"[{','.join(map(str, entry.at))}]" for entry in self.entries]
+            texts = [format_shape(entry.at) for entry in self.entries]
             columns.append(self._column(texts, "at", chips=False))
         for name, axis in zip(names, layout.axes, strict=True):
             if axis.column is not None:

@@ -16,7 +16,7 @@ import numpy as np
 from gscli.base import UsageError, check_rule
 from gscli.base.arrays import Array
 from gscli.base.records import cached_property
-from gscli.base.words import format_count
+from gscli.base.words import ALPHABET, format_count
 from gscli.traces import Entry, Trace
 from gscli.traces.entries import iter_entries
 from gscli.views.choices import check_view_options
@@ -171,7 +171,6 @@ _NEXT = ("n", "N", " ", "\r", "\n", "\x1b[C", "\x1b[B")
 _BACK = ("p", "P", "\x7f", "\b", "\x1b[D", "\x1b[A")
 _QUIT = ("q", "Q", "", "\x04", "\x1b")
 _ENTER, _ERASE = ("\r", "\n"), ("\x7f", "\b")
-_ALPHABET = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _LONGEST_ENTRY = 12
 _KEY = re.compile(r"\x1b\[[A-Z]|.", re.DOTALL)
 
@@ -252,7 +251,7 @@ def parse_entry(typed: str) -> int | None:
         return None
     number = 0
     for letter in typed:
-        number = number * len(_ALPHABET) + _ALPHABET.index(letter) + 1
+        number = number * len(ALPHABET) + ALPHABET.index(letter) + 1
     return number - 1
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from gscli.base.arrays import Array
 from gscli.base.records import Record
+from gscli.base.words import format_shape
 from gscli.views.choices import check_size, check_slice, take_slice
 from gscli.views.group import render_tensors
 from gscli.views.lines import (
@@ -102,7 +103,7 @@ class DifferenceTable(Record):
         for cell, letter in zip(shown, chain(self.letters, repeat("")), strict=False):
             actual, expected = (signs.sanitize(str(value), WIDEST)
                                 for value in (cell.actual, cell.expected))  # fmt: skip
-            yield f"[{','.join(map(str, cell.at))}]", actual, expected, letter
+            yield format_shape(cell.at), actual, expected, letter
 
     def describe(self) -> Iterator[str]:
         """A sentence for each differing cell that is listed.
