@@ -63,11 +63,9 @@ def run_job(line: bytes, number: int) -> dict[str, Any]:
         name = read.get("id", number) if isinstance(read, dict) else None
         job = _validate_job(read, number)
         trace = _run_call(job)
-        result: dict[str, Any] = {"id": name, "output": job.get("output")}
         if "output" in job:
             save(job["output"], trace.output)
-        else:
-            result["output"] = dump_json(trace.output)
+        result = {"id": name, "output": job.get("output") or dump_json(trace.output)}
         if trace.warnings:
             warnings = [(notice.to_dict(), notice.plain_hint) for notice in trace.warnings]
             result["warnings"] = [{**about, "hint": write_hint(hint)} for about, hint in warnings]

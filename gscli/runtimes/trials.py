@@ -273,11 +273,8 @@ def _zero_signs(array: Array) -> Array:
 
 def _is_other_winner(expected: Trace, output: Array) -> bool:
     """Whether all cells that differ are open, and hold a value that somebody wrote there."""
-    layout = expected.layout
-    if not layout.unspecified_order or layout.updates is None:
-        return False
-    several = find_duplicate_cells(expected.plan)
-    if several is None:
+    layout, several = expected.layout, find_duplicate_cells(expected.plan)
+    if not layout.unspecified_order or layout.updates is None or several is None:
         return False
     unequal = unequal_cells(output, expected.output)
     if np.any(unequal & ~several):

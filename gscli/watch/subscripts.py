@@ -126,12 +126,9 @@ class SubscriptWatch(CallWatch):
     def call(self, function: Any, /, *args: Any, **named: Any) -> Any:
         """A call of take, put or their like, judged; any other function is only called."""
         owner, name = getattr(function, "__self__", None), getattr(function, "__name__", "")
-        ufunc = owner.__name__ if isinstance(owner, np.ufunc) else ""
-        if not ufunc and type(owner) is not np.ndarray and function is not getattr(np, name, 0):
-            return function(*args, **named)
-        if ufunc:
-            if len(args) > 1:  # or NumPy refuses it
-                self._judge_subscript("add.at", args[0], args[1], ufunc)
+        if isinstance(owner, np.ufunc) and len(args) > 1:  # or NumPy refuses it
+            self._judge_subscript("add.at", args[0], args[1], owner.__name__)
+        if type(owner) is not np.ndarray and function is not getattr(np, name, 0):
             return function(*args, **named)
         values = args if owner is None else (owner, *args)
         names = inspect.signature(getattr(np, name)).parameters

@@ -230,9 +230,8 @@ class WatchedAten:
             return KnownCall(unjudged=refused)
         numbers = {id(tensor): number for number, tensor in enumerate(tensors)}
         updates = bound.inputs.get(self.rule.updates)
-        if updates is not None and updates.numel() <= 1:
-            updates = None
-        if bound.attrs.get("accumulate") or "reduce" in bound.attrs:
+        is_reduced = bound.attrs.get("accumulate") or "reduce" in bound.attrs
+        if is_reduced or (updates is not None and updates.numel() <= 1):
             updates = None
         return KnownCall(
             tuple((legal, numbers[id(bound.origins[legal.source])]) for legal in ranges),
