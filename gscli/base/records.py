@@ -54,19 +54,17 @@ else:
         __slots__ = ()
         _fields = ()
         _field_defaults = {}  # noqa: RUF012  replaced in each class
-        _last = ()  # the defaults once more, as what ends a record that is given less
+        _ends = {0: ()}  # noqa: RUF012  number of values → the defaults of those behind them
 
         def __new__(cls, *values: object, **named: object) -> Self:
             """From values by position or name; TypeError where one lacks or is too many."""
-            lacking = len(cls._fields) - len(values)
-            if lacking and not named and 0 < lacking <= len(cls._last):
-                values += cls._last[-lacking:]
-            elif lacking or named:
+            end = None if named else cls._ends.get(len(values))
+            if end is None:
                 fields, arguments = cls._fields[len(values) :], {**cls._field_defaults, **named}
                 if not fields or not named.keys() <= set(fields) <= arguments.keys():
                     raise TypeError(f"{cls.__name__} takes {', '.join(cls._fields)}")
-                values += tuple([arguments[field] for field in fields])
-            return tuple.__new__(cls, values)
+                end = tuple([arguments[field] for field in fields])
+            return tuple.__new__(cls, values + end)
 
         def __getnewargs__(self) -> tuple[object, ...]:
             return tuple(self)
@@ -79,10 +77,10 @@ else:
             return dict(zip(self._fields, self, strict=True))
 
         def _replace(self, **changes: object) -> Self:
-            values = [changes.pop(key, old) for key, old in zip(self._fields, self, strict=True)]
-            if changes:
-                raise TypeError(f"{type(self).__name__} has no {', '.join(changes)}")
-            return tuple.__new__(type(self), values)
+            facts = {**dict(zip(self._fields, self, strict=True)), **changes}
+            if len(facts) > len(self):
+                raise TypeError(f"{type(self).__name__} has no {', '.join([*facts][len(self) :])}")
+            return tuple.__new__(type(self), facts.values())
 
     class cached_property:  # noqa: N801  used as its namesake is
         """`functools.cached_property` without the lock that it takes before Python 3.12.
@@ -126,7 +124,8 @@ def set_defaults(record: Any, defaults: Mapping[str, object]) -> None:
     Point(x=1, y=7)
     """
     record._field_defaults = {**record._field_defaults, **defaults}
-    record._last = tuple(record._field_defaults.values())  # noqa: SLF001  of this module
+    last, count = tuple(record._field_defaults.values()), len(record._fields)
+    record._ends = {count - len(last) + n: last[n:] for n in range(len(last) + 1)}  # noqa: SLF001
 
 
 def former_names(**names: str) -> Callable[[_Class], _Class]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 
 _UNSAFE_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
@@ -275,6 +276,7 @@ def empty_reduction(dtype: str, reduction: str, *, infinite: bool = False) -> fl
     return dtype_max(dtype) if reduction == "min" else dtype_min(dtype)
 
 
+@cache
 def dtype_max(dtype: str) -> float | int | bool:
     """The largest finite value of a real type.
 

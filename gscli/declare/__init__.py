@@ -14,11 +14,12 @@ from __future__ import annotations
 
 import inspect
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cached_property, lru_cache
 from typing import Annotated, Literal, TypeAlias, get_args
 
-from gscli.base import UsageError, check_rule
+from gscli.base import ShapeRefused, UsageError
 from gscli.base.records import Arguments, Record
 from gscli.base.words import suggest_names
 from gscli.declare.attributes import Attribute, Option, Role, attribute_from_parameter
@@ -180,6 +181,12 @@ class Signature:
         return {attribute.name: attribute for attribute in self.attributes}
 
     @cached_property
+    def _newer_attributes(self) -> list[Attribute]:
+        """Those that came with a version of the operator, or a choice of which did."""
+        options = [(item, item.option) for item in self.attributes]
+        return [item for item, option in options if option.since or option.choices_since]
+
+    @cached_property
     def dim_is_second(self) -> bool:
         """Whether the framework's own function has `dim` between the inputs, as PyTorch does."""
         return any(item.name == "dim" and item.is_required for item in self.attributes[:1])
@@ -212,7 +219,7 @@ class Signature:
         elif number < first:
             problem, valid, hint = f"{self.name} needs opset {first}", f"{first} and later", ""
         else:
-            return max(version for version in self.versions if version <= number)
+            return self.versions[bisect_right(self.versions, number) - 1]
         raise UsageError(problem, where=f"opset {number}", valid=valid, hint=hint)
 
     def bind_attributes(self, attrs: Arguments) -> dict[str, object]:
@@ -236,7 +243,7 @@ class Signature:
         return values
 
     def _check_version(self, version: int, attrs: Arguments, values: Arguments) -> None:
-        for attribute in self.attributes:
+        for attribute in self._newer_attributes:
             option, name = attribute.option, attribute.name
             is_known = name not in attrs or version >= (option.since or 0)
             brought = option.choices_since
@@ -275,17 +282,22 @@ class Signature:
         ShapeRefused for more index arrays than there can be axes.
         """
         passed = dict.fromkeys(names)
-        known = {item.name for item in self.inputs if item.kind != "many"}
-        spelt = [f"{item.name}_0" if item.kind == "many" else item.name for item in self.inputs]
         for item in self.inputs:
-            if item.name in known and not item.optional and item.name not in passed:
+            if not item.optional and item.kind != "many" and item.name not in passed:
                 problem = f"{self.full_name} needs {item.name}"
-                raise UsageError(problem, valid=" ".join(spelt))
+                raise UsageError(problem, valid=" ".join(self._input_words))
         many = self.variadic_inputs(passed)
-        problem, fits = "more index arrays than data can have axes", len(many) <= MAX_INDEX_ARRAYS
-        where = f"{len(many):,} {self.variadic}"
-        check_rule(fits, problem, where, valid=f"0 … {MAX_INDEX_ARRAYS}")
-        self._check_names("input", passed, known.union(many), spelt)
+        if len(many) > MAX_INDEX_ARRAYS:
+            where, legal = f"{len(many):,} {self.variadic}", f"0 … {MAX_INDEX_ARRAYS}"
+            problem = "more index arrays than data can have axes"
+            raise ShapeRefused(problem, where=where, valid=legal)
+        known = {*self.input_names, *many} - {self.variadic}
+        self._check_names("input", passed, known, self._input_words)
+
+    @cached_property
+    def _input_words(self) -> list[str]:
+        """Names of the inputs as they are typed."""
+        return [f"{item.name}_0" if item.kind == "many" else item.name for item in self.inputs]
 
 
 @lru_cache(64)  # small calls, one after the other, have inputs of the same names

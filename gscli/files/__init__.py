@@ -274,7 +274,7 @@ def _read(
         from gscli.files.formats.jsontext import parse_json
 
         parsed = parse_json(source.json.encode("utf-8", "surrogatepass"), request.argument)
-        return array_of_json(parsed, request)._replace(origin="inline")
+        return array_of_json(parsed, request, "inline")
     origin, file = sanitize(source.text), None
     if source.kind == "stdin":
         origin, content = STANDARD_INPUT, read_standard_input(stdin, request.limit)

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import lru_cache
+from itertools import chain
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -79,8 +80,9 @@ def read_call(
     """
     inputs = {name: load(value, name) for name, value in read_input_values(record).items()}
     attrs = {_to_python_name(name): value for name, value in record.get("attrs", {}).items()}
-    with suppress(UsageError):  # of an operator that is unknown nothing is
-        _restore_attributes(find_operator(read_name(record)), attrs)
+    if attrs:
+        with suppress(UsageError):  # of an operator that is unknown nothing is restored
+            _restore_attributes(find_operator(read_name(record)), attrs)
     if record.get("opset") is not None:
         attrs["opset"] = record["opset"]
     if record.get("device", "cpu") != "cpu":
@@ -92,8 +94,8 @@ def read_call(
 
 def _restore_attributes(operator: Operator, attrs: dict[str, object]) -> None:
     """Numbers back from what `to_json` writes of them."""
-    for item in operator.attributes:
-        value = attrs.get(item.name)
+    for item in filter(None, map(operator.attributes_by_name.get, attrs)):
+        value = attrs[item.name]
         if item.kind == "number" and isinstance(value, list):
             with suppress(TypeError, ValueError):
                 attrs[item.name] = complex(*map(float, value))
@@ -119,10 +121,10 @@ def find_flaw(
     """
     if not isinstance(record, dict):
         return "it is not an object"
-    if missing := [key for key in needed if key not in record]:
-        return f"it has no {', '.join(missing)}"
-    for key, kind in {**needed, **others}.items():
-        if not isinstance(record.get(key, kind()), kind):
+    if not needed.keys() <= record.keys():
+        return f"it has no {', '.join(key for key in needed if key not in record)}"
+    for key, kind in chain(needed.items(), others.items()):
+        if kind is not object and key in record and not isinstance(record[key], kind):
             return f"{key} is not {_KINDS[kind]}"
     return ""
 
@@ -132,6 +134,7 @@ def read_input_values(record: Mapping[str, Any]) -> dict[str, Any]:
     return {_to_python_name(name): value for name, value in record["inputs"].items()}
 
 
+@lru_cache(256)
 def _to_python_name(name: object) -> str:
     return str(name).replace("-", "_")
 

@@ -39,6 +39,7 @@ MAX_OUTPUT_BYTES = 16 * MOST_VALUES
 # Sums and products of gradients may be made in any order.
 GRADIENT_TOLERANCE = Tolerance(1e-9, 1e-12)
 
+_EXPECTATIONS = get_args(ExpectedOutput)
 _NEEDED = {"id": object, "op": object, "inputs": dict, "expect": object}
 _CASE_EXAMPLE = '{"id": …, "framework": …, "op": …, "inputs": {…}, "attrs": {…}, "expect": …}'
 
@@ -97,21 +98,21 @@ def read_lines(path: str) -> Iterator[bytes]:
 def parse_case(line: bytes, where: str, number: int = 1) -> Case:
     """One line of a cases file, and which it is."""
 
-    def load(value: Any, name: str) -> Array:
+    def load(value: Any, name: str, part: str = " in inputs") -> Array:
         if not isinstance(value, dict):
-            raise TypeError(f'{name} is not a tensor {{"dtype", "shape", "data"}}')
+            raise TypeError(f'{name}{part} is not a tensor {{"dtype", "shape", "data"}}')
         return load_json(value, where)
 
     try:
         check_memory(line, where)
         record = json.loads(decode_text(line, where))
         _check_parts(record)
-        inputs, attrs = read_call(record, lambda value, name: load(value, f"{name} in inputs"))
+        inputs, attrs = read_call(record, load)
         output, flow = (
-            load(record[key], key) if key in record else None for key in ("output", "cotangent")
+            load(record[key], key, "") if key in record else None for key in ("output", "cotangent")
         )
         gradients = {
-            sanitize(name, 60): load(tensor, f"{name} in gradients")
+            sanitize(name, 60): load(tensor, name, " in gradients")
             for name, tensor in record.get("gradients", {}).items()
             if tensor is not None
         }
@@ -134,8 +135,8 @@ def _check_parts(record: Any) -> None:
     """ValueError for a value that has not the parts of a case."""
     if flaw := find_flaw(record, _NEEDED, {"attrs": dict, "gradients": dict}):
         raise ValueError(flaw)
-    expect, known = record["expect"], get_args(ExpectedOutput)
-    if expect not in known or (expect == "output" and "output" not in record):
+    expect = record["expect"]
+    if expect not in _EXPECTATIONS or (expect == "output" and "output" not in record):
         raise ValueError(f"expect is {expect!r}, with the output where it is 'output'")
 
 

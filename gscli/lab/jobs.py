@@ -48,6 +48,9 @@ _KEYS = (
     "id", "framework", "op", "opset", "device", "inputs", "attrs", "output", "expect", "rtol",
     "atol",
 )  # fmt: skip
+# `[]` are indices far more often than data.
+_REQUEST = ReadRequest(dtype_if_empty=np.dtype(np.int64), limit=MAX_INPUT_BYTES)
+
 _JOB_EXAMPLE = '{"id": …, "op": …, "inputs": {…}, "attrs": {…}}'
 
 
@@ -126,9 +129,8 @@ def _run_call(job: Mapping[str, Any]) -> Trace:
     operator = find_operator(read_name(job))
     values = read_input_values(job)
     operator.check_input_names(values)  # before files are read for nothing
-    check_replaced(
-        job.get("output", ""), (word for word in values.values() if isinstance(word, str))
-    )
+    if "output" in job:
+        check_replaced(job["output"], (word for word in values.values() if isinstance(word, str)))
     left = MAX_JOB_BYTES
 
     def load_part(value: object, name: str) -> LoadedInput:
@@ -156,9 +158,8 @@ def _load(value: object, name: str, limit: int = MAX_INPUT_BYTES) -> LoadedInput
     shown = sanitize(name, 60)
     if isinstance(value, str):
         return load(value, name=shown, empty_dtype="int64", max_bytes=limit)
-    # `[]` are indices far more often than data.
-    request = ReadRequest(dtype_if_empty=np.dtype(np.int64), limit=limit)
-    return array_of_json(ParsedJson(value, "", shown, shown), request)._replace(origin="inline")
+    request = _REQUEST if limit == _REQUEST.limit else _REQUEST._replace(limit=limit)
+    return array_of_json(ParsedJson(value, "", shown, shown), request, "inline")
 
 
 def _parse_tolerance(job: Mapping[str, Any], name: str) -> float | None:

@@ -203,24 +203,26 @@ def address_elements(
     >>> address_elements(Tensor("d", (3, 5), "int8"), Tensor("i", (2, 9), "int64"), 1).result_shape
     (2, 9)
     """
-    problem = f"{indices.name} needs as many axes as {data.name}"
-    own = format_count(data.rank, "axis", "axes")
-    where = f"{data.name} has {own}, {indices.name} has {indices.rank}"
-    hint = "whole slices are moved by gscli gather and gscli scatter-update"
-    check_rule(data.rank == indices.rank, problem, where, data, indices, hint=hint)
+    if data.rank != indices.rank:
+        problem = f"{indices.name} needs as many axes as {data.name}"
+        own, details = format_count(data.rank, "axis", "axes"), (str(data), str(indices))
+        where = f"{data.name} has {own}, {indices.name} has {indices.rank}"
+        hint = "whole slices are moved by gscli gather and gscli scatter-update"
+        raise ShapeRefused(problem, where=where, details=details, hint=hint)
     entries = list(indices.shape)
     axes: list[Axis] = []
     for dim, (size, extent) in enumerate(zip(data.shape, indices.shape, strict=True)):
         if dim == axis:
-            axes.append(Axis(size, column=0))
+            axes.append(Axis(size, 0))
         elif stretch and size != extent and 1 in (size, extent):
             entries[dim] = size if extent == 1 else extent
             axes.append(Axis(size, entry=dim if extent == 1 else None))
         else:
             fits = extent == size if stretch else extent <= size
-            legal = f"{size} or 1" if stretch else f"0 … {size}; only axis {axis} may be longer"
-            check_off_axis_size(fits, data, indices, dim, legal)
-            axes.append(Axis(size, entry=dim))
+            if not fits:
+                legal = f"{size} or 1" if stretch else f"0 … {size}; only axis {axis} may be longer"
+                check_off_axis_size(fits, data, indices, dim, legal)
+            axes.append(Axis(size, None, dim))
     order, columns = tuple(range(indices.rank)), (Column(indices.name, indices.dtype),)
     return Addressing(tuple(axes), tuple(entries), (), order, columns)
 
@@ -303,15 +305,16 @@ def address_vectors(
     (7, 3)
     """
     length, longest = indices.shape[vector_dim], data.rank - batch_dims
-    end, other = ("last", "; MXNet puts them on the first") if vector_dim else ("first", "")
-    hint = f"the coordinates of one vector run along the {end} axis here{other}"
-    if vector_dim and indices.rank == 1:
-        hint = suggest_vectors(indices)
-    shape, problem = format_shape(indices.shape), "index vectors are longer than data has axes"
-    where = f"{indices.name} {shape}: {end} axis {length} is the vector length"
-    legal = f"at most {format_count(longest, 'number')}"
-    batch_count = f"batch_dims {batch_dims}"
-    check_rule(length <= longest, problem, where, data, batch_count, valid=legal, hint=hint)
+    if length > longest:
+        end, other = ("last", "; MXNet puts them on the first") if vector_dim else ("first", "")
+        hint = f"the coordinates of one vector run along the {end} axis here{other}"
+        if vector_dim and indices.rank == 1:
+            hint = suggest_vectors(indices)
+        shape, problem = format_shape(indices.shape), "index vectors are longer than data has axes"
+        where = f"{indices.name} {shape}: {end} axis {length} is the vector length"
+        legal, details = format_count(longest, "number"), (str(data), f"batch_dims {batch_dims}")
+        valid = f"at most {legal}"
+        raise ShapeRefused(problem, where=where, details=details, valid=valid, hint=hint)
     check_batch_shapes(data, indices, batch_dims)
     grid, rest = indices.rank - 1, batch_dims + length  # from where on data's axes are a slice
     batch, addressed = tuple(range(batch_dims)), tuple(range(batch_dims, rest))

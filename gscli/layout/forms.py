@@ -61,11 +61,10 @@ def _try_slices_form(addressing: Addressing) -> CanonicalForm | None:
     """Axes in the order batch*, outer*, columns*, inner*, each with one term over its full size."""
     axes, window = addressing.axes, addressing.window
     batch = count_batch_axes(addressing, may_cut=True)
-    if not all(_is_column(axis) or axis.is_whole_window for axis in axes[batch:]):
-        return None
     columns = [at for at in range(batch, len(axes)) if _is_column(axes[at])]
     first, last = (columns[0], columns[-1] + 1) if columns else (batch, batch)
-    if len(columns) != last - first:
+    around = (*axes[batch:first], *axes[last:])
+    if len(columns) != last - first or not all(axis.is_whole_window for axis in around):
         return None
     sizes = [axis.size for axis in axes]
     shared = prod(addressing.entry_shape[batch:])

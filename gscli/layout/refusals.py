@@ -11,6 +11,7 @@ from gscli.base import (
     DtypeRefused,
     ExactShapeRefused,
     IndexTypeRefused,
+    ShapeRefused,
     UpdatesTypeRefused,
     check_rule,
 )
@@ -86,9 +87,10 @@ def check_min_rank(
 
     >>> check_min_rank(Tensor("data", (2,), "int8"))
     """
-    problem, legal = f"rank {tensor.rank} is not allowed", f"rank {rank} or more"
-    name, fits = tensor.name, tensor.rank >= rank
-    check_rule(fits, problem, tensor, name=name, wanted=wanted, valid=legal, hint=hint)
+    if tensor.rank < rank:
+        problem, legal = f"rank {tensor.rank} is not allowed", f"rank {rank} or more"
+        facts = {"where": str(tensor), "valid": legal, "hint": hint}
+        raise ShapeRefused(problem, name=tensor.name, wanted=wanted, **facts)
 
 
 def check_exact_shape(updates: Tensor, shape: Shape, parts: str = "", hint: str = "") -> None:
@@ -113,6 +115,8 @@ def check_vector_updates(
     >>> check_vector_updates(Tensor("updates", (7, 3), "int8"), Tensor("data", (2, 3), "int8"),
     ...                Tensor("indices", (7, 1), "int64"), (7, 3))
     """
+    if updates.shape == shape:
+        return
     length = indices.shape[-1]
     if indices.rank == 1 and updates.shape == (length, *data.shape[1:]):
         hint = suggest_vectors(indices)
@@ -147,9 +151,10 @@ def check_batch_dims(batch_dims: int, low: int, high: int, *tensors: Tensor) -> 
 
     >>> check_batch_dims(1, 0, 1, Tensor("data", (2, 3), "int8"))
     """
-    fits, where = low <= batch_dims <= high, f"batch_dims = {batch_dims}"
-    problem, legal = "batch_dims is out of range", f"{low} … {high}"
-    check_rule(fits, problem, where, *tensors, valid=legal, hint=BATCHES_HINT)
+    if not low <= batch_dims <= high:
+        where, details = f"batch_dims = {batch_dims}", tuple(map(str, tensors))
+        problem, legal = "batch_dims is out of range", f"{low} … {high}"
+        raise ShapeRefused(problem, where=where, details=details, valid=legal, hint=BATCHES_HINT)
 
 
 def check_vector_length(indices: Tensor, longest: int, hint: str = "") -> None:
@@ -157,10 +162,10 @@ def check_vector_length(indices: Tensor, longest: int, hint: str = "") -> None:
 
     >>> check_vector_length(Tensor("indices", (7, 2), "int64"), 3)
     """
-    where = f"{indices}: last axis 0 is the vector length"
-    legal = f"vector length 1 … {longest}"
-    fits = indices.shape[-1] != 0
-    check_rule(fits, "index vectors are empty", where, valid=legal, hint=hint)
+    if indices.shape[-1] == 0:
+        where = f"{indices}: last axis 0 is the vector length"
+        legal = f"vector length 1 … {longest}"
+        raise ShapeRefused("index vectors are empty", where=where, valid=legal, hint=hint)
 
 
 # Reductions without a meaning for a kind of element type, and the way on.
@@ -180,7 +185,7 @@ def check_reduction(
     """
     kind = "complex" if data.dtype in COMPLEX else data.dtype
     meaningless, hint = _UNSUPPORTED_REDUCTIONS.get(kind, ((), ""))
-    is_legal = reduction not in meaningless or reduction in allowed
-    where = f"reduction = {reduction}, {data}"
-    problem = f"{reduction} has no meaning for {data.dtype}"
-    check_rule(is_legal, problem, where, why, kind=DtypeRefused, hint=hint)
+    if reduction in meaningless and reduction not in allowed:
+        problem = f"{reduction} has no meaning for {data.dtype}"
+        where = f"reduction = {reduction}, {data}"
+        raise DtypeRefused(problem, where=where, details=(why,), hint=hint)

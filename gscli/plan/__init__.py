@@ -272,8 +272,9 @@ def check_output_size(layout: Layout, arrays: Arrays, max_bytes: int | None) -> 
     else:
         width = 8 if layout.dtype == "str" else parse_dtype(layout.dtype).itemsize
     axes, cells = layout.max_allocated
-    modest = axes <= _MAX_AXES and width * cells <= DEFAULT_LIMIT
-    if modest and layout.entry_count <= MAX_FREE_ENTRIES and max_bytes is None:
+    limit = DEFAULT_LIMIT if max_bytes is None else min(max_bytes, DEFAULT_LIMIT)
+    modest = axes <= _MAX_AXES and width * cells <= limit
+    if modest and layout.entry_count <= MAX_FREE_ENTRIES:
         return
     _check_allocatable(layout, width)
     _check_entry_count(layout, arrays)

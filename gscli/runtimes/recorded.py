@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from gscli.base import GscliError, LimitRefused, UsageError
 from gscli.base.arrays import Array, Arrays
@@ -14,7 +15,6 @@ from gscli.gradients.call import trace_gradients
 from gscli.lab.cases import GRADIENT_TOLERANCE, MAX_OUTPUT_BYTES, Case
 from gscli.lab.difference import describe_difference
 from gscli.runtimes.findings import FuzzFinding
-from gscli.runtimes.process import RuntimeProcess
 from gscli.runtimes.protocol import Reply
 from gscli.runtimes.reports import format_values
 from gscli.runtimes.trials import (
@@ -26,6 +26,9 @@ from gscli.runtimes.trials import (
     normalize_message,
 )
 from gscli.traces import trace_call
+
+if TYPE_CHECKING:
+    from gscli.runtimes.process import RuntimeProcess
 
 MAX_PROBLEM_CHARACTERS = 300
 
@@ -80,7 +83,7 @@ def _answer_by_rules(case: Case) -> Reply:
         return Reply("unsupported", text=str(limit) or "not enough memory")
     except GscliError as refusal:
         return Reply("error", text=str(refusal))
-    return Reply("output", trace.output, gradients=flows)
+    return Reply("output", trace.output, "", flows)
 
 
 def _judge_reply(case: Case, reply: Reply) -> CaseResult:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
-from xml.etree import ElementTree as ET
 
 import numpy as np
 
@@ -223,6 +222,8 @@ def format_junit_suite(
     >>> print(format_junit_suite("t", "c", 0, [], [("a", "b", "")]).splitlines()[1])
     <testsuite name="t" time="0.000" tests="1" failures="1">
     """
+    from xml.etree import ElementTree as ET
+
     suite = ET.Element("testsuite", {"name": title, "time": f"{seconds:.3f}"})
     for name in passed:
         ET.SubElement(suite, "testcase", {"classname": class_name, "name": name})

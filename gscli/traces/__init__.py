@@ -8,7 +8,6 @@ rule; coordinates come from the plan, arithmetic from the kernel's reduction tab
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -16,7 +15,7 @@ import numpy as np
 
 from gscli.base import Notice
 from gscli.base.arrays import Array, Arrays, dtype_name, to_json
-from gscli.base.records import Arguments, Record, former_names
+from gscli.base.records import Arguments, Record, cached_property, former_names
 from gscli.base.words import entry_label, format_count
 from gscli.frameworks import find_called
 from gscli.frameworks.execute import collect_notices, execute

@@ -248,13 +248,13 @@ class _CaseCounts:
 
     def add(self, result: CaseResult | None, path: str) -> None:
         """Count a case and print its failure; None where a runtime has no such thing."""
-        from gscli.lab.cases import build_repro_command
-
         if result is None:
             self.skipped += 1
         elif not result.problem:
             self.passed.append(result.case.id)
         else:
+            from gscli.lab.cases import build_repro_command
+
             case, command = result.case, build_repro_command(result.case, path)
             facts = case.id, result.problem, command, path, case.line, result.finding
             failure = FailedCase("failed", *facts)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
 from itertools import chain
 from typing import Any, TypeAlias
 
@@ -28,7 +27,7 @@ from gscli.base.arrays import (
     to_native,
 )
 from gscli.base.words import format_count, format_place, format_shape, sanitize
-from gscli.files.content import TEXT_LIMIT, Content, check_content, check_limit
+from gscli.files.content import TEXT_LIMIT, Content, check_limit
 from gscli.files.formats.jsontext import (
     JsonPath,
     ParsedJson,
@@ -72,20 +71,20 @@ def write(out: Output, arrays: Arrays, _suffix: str) -> None:
     out(b"]}\n")
 
 
-def array_of_json(parsed: ParsedJson, request: ReadRequest) -> LoadedInput:
+def array_of_json(parsed: ParsedJson, request: ReadRequest, origin: str = "") -> LoadedInput:
     """The array a JSON value stands for: a scalar, nested lists, a document, gscli's own output."""
     value = parsed.value
     if not isinstance(value, dict):
         levels = _flatten_lists(parsed, value, ())
         array = _build_array(parsed, levels, request.untyped_dtype, request)
-        return LoadedInput(array, is_typed=False)
+        return LoadedInput(array, origin, False)
     path: JsonPath = ()
     if "schema" in value:
         value, path = value.get("output"), ("output",)
         if not isinstance(value, dict):
             raise ContentRefused(f"{parsed.name} has no output", where=parsed.name)
     array, is_typed = _read_document(parsed, value, path, request)
-    return LoadedInput(array, is_typed=is_typed)
+    return LoadedInput(array, origin, is_typed)
 
 
 def dump_json(array: Array, most: int | None = None) -> dict[str, Any]:
@@ -119,10 +118,9 @@ def load_json(document: object, name: str = "document") -> Array:
     >>> load_json({"dtype": "bfloat16", "shape": [2], "data": [1.5, "inf"]}).dtype.name
     'bfloat16'
     """
-    if not isinstance(document, Mapping):
+    if not isinstance(document, dict):
         raise ContentRefused(f"{name} is no tensor, for it is no object", where=name)
-    parsed = ParsedJson(dict(document), "", name, name)
-    return _read_document(parsed, parsed.value, (), _ANY_TENSOR)[0]
+    return _read_document(ParsedJson(document, "", name, name), document, (), _ANY_TENSOR)[0]
 
 
 def json_values(flat: Array) -> list[Any]:
@@ -141,7 +139,7 @@ def json_values(flat: Array) -> list[Any]:
         return values
     if is_integer_dtype(dtype):
         whole: list[int] = flat.astype(dtype if dtype.kind in "iu" else np.int64).tolist()
-        if dtype.itemsize == np.dtype("int64").itemsize:
+        if max(map(abs, whole), default=0) > EXACT_IN_FLOAT64:
             return [v if abs(v) <= EXACT_IN_FLOAT64 else str(v) for v in whole]
         return list(whole)
     return list(flat.tolist())
@@ -152,10 +150,11 @@ def _read_document(
 ) -> tuple[Array, bool]:
     """The array, and whether the document names its type."""
     name = parsed.name
-    unknown, keys = document.keys() - _DOCUMENT_KEYS, '{"dtype", "shape", "data"}'
-    problem = f"unknown key {sanitize(min(map(str, unknown)), 60)}" if unknown else 'no "data"'
-    is_tensor = not unknown and "data" in document
-    check_content(is_tensor, f"{name} is no tensor: {problem}", name, valid=keys)
+    if "data" not in document or not document.keys() <= _DOCUMENT_KEYS:
+        unknown = document.keys() - _DOCUMENT_KEYS
+        problem = f"unknown key {sanitize(min(map(str, unknown)), 60)}" if unknown else 'no "data"'
+        problem, keys = f"{name} is no tensor: {problem}", '{"dtype", "shape", "data"}'
+        raise ContentRefused(problem, where=name, valid=keys)
     dtype = _document_dtype(document, name)
     shape = _document_shape(document, name)
     pairs = dtype is not None and dtype.kind == "c"
@@ -198,17 +197,18 @@ def _flatten_lists(
 
     With `pairs` the innermost lists are complex values.
     """
-    level = [value]
+    level: list[Any] = [value]
     shape: tuple[int, ...] = ()
     while (kinds := set(map(type, level))) == {list}:
-        lists: list[list[Any]] = level  # type: ignore[assignment]  # the line above says so
+        lists = level
         if pairs and shape and any(lists) and list not in map(type, chain.from_iterable(lists)):
             break  # complex values, no axis
-        if len(set(map(len, lists))) > 1:
+        if len(lists) > 1 and len(set(map(len, lists))) > 1:
             raise _ragged_error(parsed, lists, shape, path)
         shape = (*shape, len(lists[0]))
-        level = list(chain.from_iterable(lists))
-        check_content(len(shape) <= RANK_LIMIT, f"{parsed.name} has more than {RANK_LIMIT} axes")
+        level = lists[0] if len(lists) == 1 else [*chain.from_iterable(lists)]
+        if len(shape) > RANK_LIMIT:
+            raise ContentRefused(f"{parsed.name} has more than {RANK_LIMIT} axes")
     if not pairs and list in kinds:
         raise _ragged_error(parsed, level, shape, path)
     return shape, level

@@ -105,7 +105,7 @@ def decode_text(raw: bytes, name: str) -> str:
     '1,2'
     """
     try:
-        return raw.decode("utf-8-sig")
+        return raw.decode().removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         line = raw[: error.start].count(b"\n") + 1
         others = ".npy, .npz, JSON and CSV are read from standard input, other formats from files"

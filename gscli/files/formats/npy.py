@@ -100,9 +100,9 @@ def _read_header(content: Content) -> ArrayHeader:
 
 def is_shape(sizes: Sequence[Any], itemsize: int = 16) -> bool:
     """Whether values are the sizes of axes: whole numbers from 0 up, few, not beyond all memory."""
-    whole = set(map(type, sizes)) <= {int} and len(sizes) <= RANK_LIMIT
-    is_positive = whole and min(sizes, default=0) >= 0
-    return is_positive and math.prod(filter(None, sizes)) * itemsize < BYTES_LIMIT
+    if len(sizes) > RANK_LIMIT or not {int}.issuperset(map(type, sizes)):
+        return False
+    return min(sizes, default=0) >= 0 and math.prod(filter(None, sizes)) * itemsize < BYTES_LIMIT
 
 
 def check_length(header: ArrayHeader, size: int, name: str) -> None:

@@ -69,26 +69,28 @@ def array_of_dtype(values: list[Any], dtype: DType | None, place: Locate, limit:
     >>> array_of_dtype([1, 2.5], None, str, 100)
     array([1. , 2.5])
     """
-    dtype = dtype or _infer_dtype(values, place)
+    kinds = set(map(type, values))
+    dtype = dtype or _infer_dtype(values, kinds, place)
     size = len(values) * max(dtype.itemsize, 1)
     if size > limit:
         check_limit(size, limit, place(0), "the array")
-    if dtype.kind == "c":
+    letter = dtype.kind
+    if letter == "c":
         return _complex_array(values, dtype, place, limit)
-    kinds = _check_kinds(values, dtype, place)
-    if dtype.kind == "b":
+    if not kinds <= _KINDS_TAKEN.get(letter, _NUMBER_KINDS):
+        raise _foreign_kind_error(values, dtype, place)
+    if letter == "b":
         return np.array(values, dtype)
-    if dtype.kind == "U":
+    if letter == "U":
         return _text_array(values, place, limit)
-    if dtype.kind == "S":
+    if letter == "S":
         return _byte_text(values, dtype, place)
     if is_integer_dtype(dtype):
         return _integer_array(values, kinds, dtype, place)
     return _float_array(values, kinds, dtype, place)
 
 
-def _infer_dtype(values: list[Any], place: Locate) -> DType:
-    kinds = set(map(type, values))
+def _infer_dtype(values: list[Any], kinds: set[type], place: Locate) -> DType:
     if kinds == {int}:
         return np.dtype("uint64" if min(values) >= 0 and max(values) > _INT64_MAX else "int64")
     if kinds in ({bool}, {str}):
@@ -98,14 +100,12 @@ def _infer_dtype(values: list[Any], place: Locate) -> DType:
     raise _mixed_kinds_error(values, place)
 
 
-def _check_kinds(values: list[Any], dtype: DType, place: Locate) -> set[type]:
-    """The kinds of the values; refuses the first one of a kind that the type does not take."""
-    kinds, legal = set(map(type, values)), _KINDS_TAKEN.get(dtype.kind, _NUMBER_KINDS)
-    if not kinds <= legal:
-        number = next(n for n, value in enumerate(values) if type(value) not in legal)
-        kind, name = describe_kind(values[number]), document_dtype(dtype)
-        raise ContentRefused(f"{kind} among {name} values", where=place(number))
-    return kinds
+def _foreign_kind_error(values: list[Any], dtype: DType, place: Locate) -> ContentRefused:
+    """Name the first value of a kind that the type does not take."""
+    legal = _KINDS_TAKEN.get(dtype.kind, _NUMBER_KINDS)
+    number = next(n for n, value in enumerate(values) if type(value) not in legal)
+    kind, name = describe_kind(values[number]), document_dtype(dtype)
+    return ContentRefused(f"{kind} among {name} values", where=place(number))
 
 
 def _mixed_kinds_error(values: list[Any], place: Locate) -> ContentRefused:
