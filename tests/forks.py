@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import atexit
 import gc
-import json
+import marshal
 import os
+import select
 import signal
 import socket
 import subprocess
@@ -22,12 +23,29 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
-from tempfile import TemporaryFile
+from tempfile import TemporaryDirectory, TemporaryFile
 from typing import NoReturn
 
 ROOT = Path(__file__).parents[1]
 PATIENCE = 120
 DESCRIPTORS = 4
+
+# `gscli` for a shell: of a process of its own it has what takes no time.
+PROGRAM = """#!/bin/sh
+exec "{python}" -IS -c '
+import _socket, marshal, os, sys
+request = dict(words=sys.argv[1:], cwd=os.getcwd(), environment=dict(os.environ))
+text = marshal.dumps(request)
+streams = b"".join(number.to_bytes(4, sys.byteorder) for number in (0, 1, 2))
+server = _socket.socket(_socket.AF_UNIX)
+server.connect("{address}")
+rights = (_socket.SOL_SOCKET, _socket.SCM_RIGHTS, streams)
+server.sendmsg([len(text).to_bytes(4, sys.byteorder)], [rights])
+while text:
+    text = text[server.send(text):]
+os._exit(int(server.recv(16)) % 256)
+' "$@"
+"""
 
 # What functions of gscli import when they need it.
 LATE = ("encodings.utf_8_sig", "numpy.ma", "rich.console", "rich.text")
@@ -64,6 +82,13 @@ def run_on(
     return _server(os.getpid()).run(request, streams)
 
 
+def program(folder: Path) -> None:
+    """Put a program `gscli` there that a shell can run, all by itself or several in a pipe."""
+    script = folder / "gscli"
+    script.write_text(PROGRAM.format(python=sys.executable, address=_server(os.getpid()).address))
+    script.chmod(0o755)
+
+
 def answer_on(streams: Sequence[int], module: str) -> int:
     """Exit status of what answers about the file of the fourth stream in `gscli.files.isolated`."""
     return _server(os.getpid()).run({"library": module}, streams)
@@ -82,15 +107,19 @@ class _Server:
         self._owner = owner
         self._socket, theirs = socket.socketpair()
         self._socket.settimeout(PATIENCE)
-        with theirs:
-            number = theirs.fileno()
+        self._folder = TemporaryDirectory(prefix="gscli-")
+        self.address = f"{self._folder.name}/door"
+        with theirs, socket.socket(socket.AF_UNIX) as door:
+            door.bind(self.address)
+            door.listen()
+            numbers = [theirs.fileno(), door.fileno()]
             variables = {
                 "PATH": os.environ.get("PATH", os.defpath),
                 "PYTHONPATH": str(ROOT),
                 "OPENBLAS_NUM_THREADS": "1",  # as in `gscli.__main__`; others could not be forked
             }
             self._process = subprocess.Popen(
-                [sys.executable, __file__, str(number)], pass_fds=[number], env=variables,
+                [sys.executable, __file__, *map(str, numbers)], pass_fds=numbers, env=variables,
                 start_new_session=True,
             )  # fmt: skip
         atexit.register(self.close)
@@ -101,13 +130,14 @@ class _Server:
             with suppress(OSError):  # it has ended already
                 self._socket.shutdown(socket.SHUT_RDWR)
             self._process.wait(PATIENCE)
+            self._folder.cleanup()
         self._socket.close()
 
     def run(self, request: Mapping[str, object], streams: Sequence[int]) -> int:
-        text = json.dumps(request).encode() + b"\n"
+        text = marshal.dumps(request)
         try:
-            socket.send_fds(self._socket, [text[:1]], streams)
-            self._socket.sendall(text[1:])
+            socket.send_fds(self._socket, [len(text).to_bytes(4, sys.byteorder)], streams)
+            self._socket.sendall(text)
             return int(self._socket.recv(16))
         except (OSError, ValueError):
             _server.cache_clear()
@@ -116,29 +146,61 @@ class _Server:
             raise
 
 
-def _serve(number: int) -> None:
-    """Fork for every request until nobody is left to ask."""
+def _serve(*numbers: int) -> None:
+    """Fork for every request of the owner, and of shells, until the owner is gone."""
     _import_everything()
-    with socket.socket(fileno=number) as asked:
-        while True:
-            text, streams, _, _ = socket.recv_fds(asked, 1, DESCRIPTORS)
-            if not text:
-                return
-            while not text.endswith(b"\n"):
-                text += asked.recv(1 << 16)
-            for word, library in ((b".zarr", "zarr"), (b"hdf5_library", "h5py")):
-                if word in text:  # each takes longer than all of gscli
-                    with suppress(ImportError):
-                        import_module(library)
-            child = os.fork()
-            if child == 0:
-                asked.close()
-                request = json.loads(text)
-                (_answer if "library" in request else _become)(streams, **request)
-            for stream in streams:
-                os.close(stream)
-            status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-            asked.sendall(str(status).encode())
+    bell, ended = socket.socketpair()
+    ended.setblocking(False)
+    signal.set_wakeup_fd(ended.fileno())
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    owner, door = (socket.socket(fileno=number) for number in numbers)
+    own = [owner, door, bell, ended]
+    asking: dict[int, socket.socket] = {}
+    while True:
+        (asked, *_), _, _ = select.select(own[:3], [], [])
+        if asked is bell:
+            bell.recv(1 << 16)
+            _tell_ends(asking)
+            continue
+        if asked is door:
+            asked, _ = door.accept()
+        text, streams = _receive(asked)
+        if not text:
+            return
+        child = os.fork()
+        if child == 0:
+            signal.set_wakeup_fd(-1)
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            for one in (*own, *asking.values(), asked):
+                one.close()
+            request = marshal.loads(text)
+            (_answer if "library" in request else _become)(streams, **request)
+        asking[child] = asked
+        for stream in streams:
+            os.close(stream)
+
+
+def _receive(asked: socket.socket) -> tuple[bytes, list[int]]:
+    """A request, empty where nobody is left to ask, and its streams; what it names is imported."""
+    length, streams, _, _ = socket.recv_fds(asked, 4, DESCRIPTORS)
+    text = b""
+    while len(text) < int.from_bytes(length, sys.byteorder):
+        text += asked.recv(1 << 16)
+    for word, library in ((b".zarr", "zarr"), (b"hdf5_library", "h5py")):
+        if word in text:  # each takes longer than all of gscli
+            with suppress(ImportError):
+                import_module(library)
+    return text, streams
+
+
+def _tell_ends(asking: dict[int, socket.socket]) -> None:
+    """Send its exit status to everybody whose fork has ended; a shell's `gscli` leaves with it."""
+    for child, asked in [*asking.items()]:
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            with suppress(OSError):  # a shell's `gscli` may have been ended
+                asked.sendall(str(os.waitstatus_to_exitcode(status)).encode())
+            del asking[child]
 
 
 def _import_everything() -> None:
@@ -191,4 +253,4 @@ def _take(streams: Sequence[int]) -> None:
 
 
 if __name__ == "__main__":
-    _serve(int(sys.argv[1]))
+    _serve(*map(int, sys.argv[1:]))

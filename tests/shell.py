@@ -57,6 +57,13 @@ def program(folder: Path) -> dict[str, str]:
     return {**BARE, "PATH": f"{folder}:{BARE['PATH']}"}
 
 
+def forked_program(folder: Path) -> dict[str, str]:
+    """The same where a new process is not what is tested."""
+    folder.mkdir(exist_ok=True)
+    forks.program(folder)
+    return {**BARE, "PATH": f"{folder}:{BARE['PATH']}"}
+
+
 def shell(
     line: str, cwd: Path, environment: Mapping[str, str]
 ) -> subprocess.CompletedProcess[bytes]:

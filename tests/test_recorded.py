@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 from record import record
 from recording import ROOT, recordings
-from recording.sessions import place_in, run_here, run_in_shell
+from recording.sessions import Place, run_here, run_in_shell
+
+from gscli.cli.commands.samples import shell_environment
 
 RECORDINGS = recordings()
 
@@ -36,7 +38,8 @@ def test_what_cannot_be_recorded_is_told_in_a_line(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_fork_prints_what_a_shell_shows(tmp_path: Path) -> None:
-    with place_in(tmp_path) as place:
+    with shell_environment() as variables:
+        place = Place(tmp_path, variables=variables)
         for command in (
             "gscli gather '[1,2]' '[-1]'",
             "gscli gather '[1,2]' '[9]'",

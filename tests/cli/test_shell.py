@@ -16,7 +16,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 from looks import bare, is_coloured, looks
-from shell import BARE, COMMAND, PATIENCE, Terminal, forked, gscli, on_terminal, program, shell
+from shell import (
+    BARE,
+    COMMAND,
+    PATIENCE,
+    Terminal,
+    forked,
+    forked_program,
+    gscli,
+    on_terminal,
+    program,
+    shell,
+)
 
 from gscli.cli import run_safely
 
@@ -39,7 +50,7 @@ def test_npy_flows_through_a_pipe_of_commands(tmp_path: Path) -> None:
         "gscli gather '[[1,2],[3,4],[5,6]]' '[2,0]' -o - -f npy"
         " | gscli scatter-nd - '[[0]]' '[[9,9]]' -f npy | gscli show -"
     )
-    done = shell(f"set -o pipefail; {line}", tmp_path, program(tmp_path / "bin"))
+    done = shell(f"set -o pipefail; {line}", tmp_path, forked_program(tmp_path / "bin"))
     assert done.returncode == 0
     assert not done.stderr
     rows = [re.findall(r"\d+", text)[1:] for text in done.stdout.decode().splitlines()[2:]]
@@ -58,14 +69,14 @@ def test_hints_with_names_that_do_not_print_run_as_they_stand(tmp_path: Path) ->
     np.save(tmp_path / name, np.arange(3))
     refused = forked("gather", name, "[9]", cwd=tmp_path).stderr.decode()
     _, _, command = refused.replace("\n        ", " ").partition("see what others do: ")
-    done = shell(command, tmp_path, program(tmp_path / "bin"))
+    done = shell(command, tmp_path, forked_program(tmp_path / "bin"))
     assert done.returncode == 1, done.stderr  # they do not agree
     assert b"indices  int64 [1]  9" in done.stdout
 
 
 def test_documents_are_read_back(tmp_path: Path) -> None:
     lines = ("gscli gather '[0.5,2]' '[1,1]' --json", "gscli gather - '[0]' --json", "gscli show -")
-    done = shell("|".join(lines), tmp_path, program(tmp_path / "bin"))
+    done = shell("|".join(lines), tmp_path, forked_program(tmp_path / "bin"))
     assert done.stdout.decode().split() == ["standard", "input", "float64", "[1]", "0", "2"]
 
 
@@ -131,7 +142,7 @@ def test_a_page_of_recorded_runs(tmp_path: Path) -> None:
         "gscli page a.json b.json -o lesson.html --title Two",
         "gscli page a.json -o - | head -c 15",
     )
-    done = shell(" && ".join(lines), tmp_path, program(tmp_path / "bin"))
+    done = shell(" && ".join(lines), tmp_path, forked_program(tmp_path / "bin"))
     assert done.stderr == b""
     assert done.stdout == b"<!DOCTYPE html>"
     text = (tmp_path / "lesson.html").read_text(encoding="utf-8")

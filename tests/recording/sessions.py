@@ -1,8 +1,8 @@
 """Terminal sessions in Markdown: run them, and write down anew what they print.
 
 A command that is `gscli` and nothing else runs in a fork of a process that has imported everything
-already, and so does one whose output others filter; loops and other programs run in a shell. Both
-print the same bytes.
+already, and so does one whose output others filter; loops and other programs run in a shell, whose
+`gscli` asks for such a fork. All print the same bytes as a process of its own.
 """
 
 from __future__ import annotations
@@ -68,8 +68,9 @@ def _steers(name: str) -> bool:
 
 @contextmanager
 def place_in(folder: Path) -> Iterator[Place]:
-    """A folder with a shell in which `gscli` is this checkout."""
+    """A folder with a shell in which `gscli` is this checkout, in a fork as well."""
     with shell_environment() as variables:
+        forks.program(Path(variables["PATH"].partition(os.pathsep)[0]))
         yield Place(folder, variables=variables)
 
 
