@@ -151,12 +151,12 @@ def indices(shape: tuple[int, ...], size: int, seed: int = 5) -> Array:
 
 
 F4 = np.dtype("float32")
-DATA = values((6, 5, 40), F4)
+DATA = values((6, 5, 20), F4)
 ALONG = {axis: indices((7, 3), DATA.shape[axis]) for axis in range(3)}
-OWN = {axis: indices((6, 5, 40), DATA.shape[axis]) for axis in range(3)}
-SHORT = {axis: indices((4, 3, 30), DATA.shape[axis]) for axis in range(3)}
+OWN = {axis: indices((6, 5, 20), DATA.shape[axis]) for axis in range(3)}
+SHORT = {axis: indices((4, 3, 15), DATA.shape[axis]) for axis in range(3)}
 PAIRS = np.stack([indices((300,), 6), indices((300,), 5, 6)], -1)
-TRIPLES = np.stack([indices((300,), 6), indices((300,), 5, 6), indices((300,), 40, 7)], -1)
+TRIPLES = np.stack([indices((300,), 6), indices((300,), 5, 6), indices((300,), 20, 7)], -1)
 ROWS = indices((300, 1), 6)
 GATHERS: list[tuple[str, dict[str, Array], dict[str, Any]]] = [
     *(("onnx.gather", {"data": DATA, "indices": ALONG[n]}, {"axis": n}) for n in range(3)),
@@ -167,10 +167,10 @@ GATHERS: list[tuple[str, dict[str, Array], dict[str, Any]]] = [
     ),
     *(("onnx.gather_nd", {"data": DATA, "indices": v}, {}) for v in (ROWS, PAIRS, TRIPLES)),
     ("onnx.gather_nd", {"data": DATA, "indices": indices((6, 9, 1), 5)}, {"batch_dims": 1}),
-    ("onnx.gather_nd", {"data": DATA, "indices": indices((6, 5, 9, 1), 40)}, {"batch_dims": 2}),
-    ("openvino.gather", {"data": DATA, "indices": indices((6, 9), 40), "axis": np.array(2)},
+    ("onnx.gather_nd", {"data": DATA, "indices": indices((6, 5, 9, 1), 20)}, {"batch_dims": 2}),
+    ("openvino.gather", {"data": DATA, "indices": indices((6, 9), 20), "axis": np.array(2)},
      {"batch_dims": 1, "opset": 8}),
-    ("tensorflow.gather", {"params": DATA, "indices": np.abs(indices((6, 9), 60))},
+    ("tensorflow.gather", {"params": DATA, "indices": np.abs(indices((6, 9), 30))},
      {"axis": 2, "batch_dims": 1, "device": "gpu"}),
 ]  # fmt: skip
 SCATTERS: list[tuple[str, dict[str, Array], dict[str, Any]]] = [

@@ -63,13 +63,13 @@ def checked(call: RandomCall, folder: Path, target: str) -> None:
     assert sorted(entry.name for entry in folder.iterdir()) == sorted(["in.zarr", target])
 
 
-BLOCKS = [pytest.param(block, marks=[pytest.mark.slow] * (block > 0)) for block in range(25)]
+BLOCKS = [pytest.param(block, marks=[pytest.mark.slow] * (block > 0)) for block in range(50)]
 
 
 @pytest.mark.parametrize("block", BLOCKS)
 def test_five_hundred_random_calls(tmp_path: Path, block: int, small: None) -> None:
     del small
-    for seed in range(block * 20, block * 20 + 20):
+    for seed in range(block * 10, block * 10 + 10):
         folder = tmp_path / str(seed)
         folder.mkdir()
         checked(random_call(seed), folder, "out.zarr" if seed % 4 else "out.npy")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -44,11 +45,11 @@ def _indices_of(world: World) -> list[str]:
 def specimen(name: str, answers: Callable[[World], Array | None]) -> World:
     """The operator's first world with an answer, with real indices of rank 1 or more."""
     for world in GOOD[name]():
-        answer = answers(world)
         indices = [array for key, array in world.inputs.items() if is_index(key, name)]
-        several = (indices or len(world.inputs) > 1) and all(i.size > 1 for i in indices)
-        if answer is not None and answer.size > 1 and several:
-            return world
+        if (indices or len(world.inputs) > 1) and all(i.size > 1 for i in indices):
+            answer = answers(world)
+            if answer is not None and answer.size > 1:
+                return world
     raise AssertionError(f"no specimen of {name}")
 
 
@@ -111,7 +112,8 @@ WHERE_REFUSED: tuple[tuple[str, Fault], ...] = (
 )
 
 
-def bad_worlds(name: str, answers: Callable[[World], Array | None]) -> list[Bad]:
+@cache
+def bad_worlds(name: str, answers: Callable[[World], Array | None]) -> Sequence[Bad]:
     """Every fault in a good call of `name`; `answers` gives the oracle's answer or None."""
     good = specimen(name, answers)
     found = []
