@@ -11,10 +11,14 @@ import termios
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import chdir, suppress
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
+from unittest.mock import patch
 
 import forks
+
+from gscli.cli import run_safely
 
 ROOT = Path(__file__).parents[1]
 COMMAND = (sys.executable, "-m", "gscli")
@@ -46,6 +50,50 @@ def forked(
     environment = {**BARE, **variables}
     status, out, err = forks.run(words, cwd=cwd, environment=environment, stdin=stdin)
     return subprocess.CompletedProcess(words, status, out, err)
+
+
+def call_gscli(
+    *words: str,
+    stdin: bytes = b"",
+    cwd: Path | None = None,
+    **variables: str,
+) -> subprocess.CompletedProcess[bytes]:
+    """The same in this very process, five times as fast again."""
+    environment = {**BARE, **variables}
+    status, out, err = call(words, cwd=cwd, environment=environment, stdin=stdin)
+    return subprocess.CompletedProcess(words, status, out, err)
+
+
+def call(
+    words: Sequence[str],
+    *,
+    cwd: Path | None = None,
+    environment: Mapping[str, str],
+    stdin: bytes = b"",
+    together: bool = False,
+) -> tuple[int, bytes, bytes]:
+    """Exit status, standard output and standard error, which is empty where both go `together`.
+
+    This very process runs the command: a fifth of what a fork costs, for what only reads and says.
+    """
+    out = BytesIO()
+    err = out if together else BytesIO()
+    standard = (sys.stdin, sys.stdout, sys.stderr)
+    # A pipe gets what is on stderr line by line, and stdout at the end.
+    streams = (
+        TextIOWrapper(BytesIO(stdin), "utf-8"),
+        TextIOWrapper(out, "utf-8"),
+        TextIOWrapper(err, "utf-8", line_buffering=True),
+    )
+    with chdir(cwd or Path.cwd()), patch.dict(os.environ, environment, clear=True):
+        sys.stdin, sys.stdout, sys.stderr = streams
+        try:
+            status = run_safely([*words])
+        finally:
+            sys.stdin, sys.stdout, sys.stderr = standard
+    for stream in streams[1:]:
+        stream.flush()
+    return status, out.getvalue(), b"" if together else err.getvalue()
 
 
 def program(folder: Path) -> dict[str, str]:

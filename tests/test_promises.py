@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from recording import ROOT
-from shell import forked as run
+from shell import call_gscli as run
 
 import gscli
 from gscli.cli import run_safely

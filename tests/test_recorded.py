@@ -37,7 +37,7 @@ def test_what_cannot_be_recorded_is_told_in_a_line(monkeypatch: pytest.MonkeyPat
     assert problem.startswith("code: no such interpreter")
 
 
-def test_a_fork_prints_what_a_shell_shows(tmp_path: Path) -> None:
+def test_this_process_prints_what_a_shell_shows(tmp_path: Path) -> None:
     with shell_environment() as variables:
         place = Place(tmp_path, variables=variables)
         for command in (

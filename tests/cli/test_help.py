@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from conftest import slow
 from recording.texts import SHARED_HEADINGS, screen
-from shell import forked as gscli
+from shell import call_gscli as gscli
 from shell import on_terminal, program
 
 import gscli as package

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from conftest import assert_same
 from library_process import library_in_this_process
-from shell import forked as gscli
+from shell import call_gscli as gscli
 
 from gscli.cli import run_safely
 from gscli.files import load

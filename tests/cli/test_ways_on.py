@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from refused import refused_command
-from shell import forked
+from shell import call_gscli
 
 import gscli
 from gscli import traces
@@ -313,7 +313,9 @@ def test_short_options_in_one_word_are_read_as_before(
 
 
 def test_a_strict_refusal_says_nothing_of_what_came_of_it() -> None:
-    refused = forked("torch", "scatter", "[1.0,2]", "[0,0]", "[1.0,2.0]", "--dim", "0", "--strict")
+    refused = call_gscli(
+        "torch", "scatter", "[1.0,2]", "[0,0]", "[1.0,2.0]", "--dim", "0", "--strict"
+    )
     text = refused.stderr.decode()
     assert refused.returncode == 1
     assert "arbitrary one of several writers of a cell win\n" in text
@@ -322,18 +324,20 @@ def test_a_strict_refusal_says_nothing_of_what_came_of_it() -> None:
 
 
 def test_an_operator_of_a_framework_is_named_as_compare_has_it() -> None:
-    refused = forked("compare", "torch", "gather", "[[1,2]]", "[[0]]", "--dim", "1")
+    refused = call_gscli("compare", "torch", "gather", "[[1,2]]", "[[0]]", "--dim", "1")
     assert b"valid: gather-elements (for gather, take-along-dim), scatter" in refused.stderr
-    way = forked("compare", "gather-elements", "[[1,2]]", "[[0]]", "--axis", "1", "--as", "torch")
+    way = call_gscli(
+        "compare", "gather-elements", "[[1,2]]", "[[0]]", "--axis", "1", "--as", "torch"
+    )
     assert way.returncode == 0
 
 
 def test_a_mask_in_place_of_indices_is_turned_into_positions() -> None:
-    refused = forked("gather", "[1,2]", "[true,false]").stderr.decode()
+    refused = call_gscli("gather", "[1,2]", "[true,false]").stderr.decode()
     assert "help: write the positions of true: '[0]'" in refused
-    assert forked("gather", "[1,2]", "[0]").returncode == 0
+    assert call_gscli("gather", "[1,2]", "[0]").returncode == 0
     for mask in ("true", "[[true]]"):
-        refused = forked("gather", "[1,2]", mask)
+        refused = call_gscli("gather", "[1,2]", mask)
         assert refused.stderr.endswith(b"help: write the positions of true\n")
     with pytest.raises(GscliError, match=r"numpy\.flatnonzero\(indices\)"):
         gscli.gather(np.arange(3), np.array([True, False, True]))
@@ -466,30 +470,33 @@ def test_check_lists_all_indices_where_a_refusal_says_so(
 
 
 def test_rules_take_the_name_that_they_print() -> None:
-    shown = forked("rules", "openvino.scatter_update")
+    shown = call_gscli("rules", "openvino.scatter_update")
     assert shown.returncode == 0
     assert b"openvino.scatter_update" in shown.stdout
 
 
 def test_an_attribute_that_was_typed_is_in_the_head() -> None:
     words = ("gather", "[[1,2],[3,4]]", "[1]")
-    assert forked(*words, "--axis", "0").stdout.startswith(b"gather   axis=0\n")
-    assert forked(*words).stdout.startswith(b"gather\n")
+    assert call_gscli(*words, "--axis", "0").stdout.startswith(b"gather   axis=0\n")
+    assert call_gscli(*words).stdout.startswith(b"gather\n")
 
 
 def test_lessons_have_a_next_step(tmp_path: Path) -> None:
     """What they say next is run in a shell that has nothing else."""
-    listed = forked("samples").stderr.decode()
+    listed = call_gscli("samples").stderr.decode()
     name = re.findall(r"gscli samples (\S+);", listed)[0]
-    read = forked("samples", name)
+    read = call_gscli("samples", name)
     assert read.returncode == 0
     words = read.stderr.decode().partition("gscli ")[2].split()
-    assert forked(*words, cwd=tmp_path).returncode == 0
+    assert call_gscli(*words, cwd=tmp_path).returncode == 0
     (folder,) = tmp_path.glob(f"*-{name}")
     for session in parse_sessions(read.stdout.decode()):
         for exchange in session:
             if exchange.command.startswith("gscli ") and "|" not in exchange.command:
-                assert forked(*shlex.split(exchange.command)[1:], cwd=folder).returncode in (0, 1)
+                assert call_gscli(*shlex.split(exchange.command)[1:], cwd=folder).returncode in (
+                    0,
+                    1,
+                )
 
 
 @pytest.mark.parametrize(
@@ -584,18 +591,18 @@ def test_options_of_other_commands_are_told_as_such(
 def test_texts_that_are_not_read_say_where_and_what_else_is(tmp_path: Path) -> None:
     jobs = tmp_path / "jobs.jsonl"
     jobs.write_text('{"op": "gather"}\n{"op"\n')
-    missing, broken = map(json.loads, forked("batch", str(jobs)).stdout.splitlines())
+    missing, broken = map(json.loads, call_gscli("batch", str(jobs)).stdout.splitlines())
     assert missing["error"]["problem"] == "not a job: it has no inputs"
     assert broken["error"]["where"].startswith("line 2: ")
-    empty = forked("gather", "-", "[0]", stdin=b"").stderr.decode()
+    empty = call_gscli("gather", "-", "[0]", stdin=b"").stderr.decode()
     assert empty.splitlines()[:2] == ["error: standard input is empty", "  --> standard input"]
-    binary = forked("show", "-", stdin=b"\x90\xff\x00").stderr.decode()
+    binary = call_gscli("show", "-", stdin=b"\x90\xff\x00").stderr.decode()
     assert "help: .npy, .npz, JSON and CSV are read from standard input" in binary
     table = tmp_path / "table.csv"
     table.write_text("1,2\n,3\n")
     assert (
         "help: a number that is missing is written nan"
-        in forked("show", str(table)).stderr.decode()
+        in call_gscli("show", str(table)).stderr.decode()
     )
 
 
@@ -651,9 +658,11 @@ def test_members_of_standard_input_are_named_as_they_are_typed() -> None:
     Path("t.csv").write_text("a,b\n1,2\n", encoding="utf-8")
     for file, named in (("two.npz", ""), ("two.npz", "::ebm"), ("t.csv", "::c"), ("t.csv", "")):
         content = Path(file).read_bytes()
-        hint = hint_of(forked("gather", "--", f"-{named}", "[0]", stdin=content).stderr.decode())
+        hint = hint_of(
+            call_gscli("gather", "--", f"-{named}", "[0]", stdin=content).stderr.decode()
+        )
         word = hint.rpartition("-- ")[2].rstrip("?")
-        right = forked("convert", "--", word, "x.npy", stdin=content)
+        right = call_gscli("convert", "--", word, "x.npy", stdin=content)
         assert not right.returncode, (hint, right.stderr)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from conftest import slow
 from recording.backward import digest, iter_programs
-from shell import forked
+from shell import call_gscli
 
 import gscli
 
@@ -33,7 +33,7 @@ def test_programs_are_those_that_gave_the_gradients_of_the_loop(target: str, ste
 
 def test_the_command_prints_a_program() -> None:
     words = ("torch", "scatter", "[10.0,20.0,30.0]", "[0,2,0]", "[1.0,2.0,3.0]", "--dim", "0")
-    done = forked("grad", *words, "--code", "torch")
+    done = call_gscli("grad", *words, "--code", "torch")
     program = done.stdout.decode()
     assert done.returncode == 0
     compile(program, "program", "exec")
@@ -43,18 +43,18 @@ def test_the_command_prints_a_program() -> None:
 
 def test_a_list_of_targets_has_a_program_for_each() -> None:
     words = ("grad", "gather", "[1.0,2.0]", "[0]", "--code")
-    alone = [forked(*words, name).stdout.decode() for name in ("torch", "jax")]
+    alone = [call_gscli(*words, name).stdout.decode() for name in ("torch", "jax")]
     several = "\n\n".join(
         f"# {title}\n{program}" for title, program in zip(("PyTorch", "JAX"), alone, strict=True)
     )
     for listed in ("torch,jax", "all"):
-        assert forked(*words, listed).stdout.decode() == several
-    refused = forked(*words, "numpy").stderr.decode()
+        assert call_gscli(*words, listed).stdout.decode() == several
+    refused = call_gscli(*words, "numpy").stderr.decode()
     assert (
         "no code is written for 'numpy'\n   |  valid: torch jax, or all\n  help: --code all\n"
         in refused
     )
-    folded = forked(
+    folded = call_gscli(
         "grad", "torch", "embedding-bag", "[0]", "[[1.0]]", "[0]", "--mode", "max", "--code", "all"
     )
     assert (folded.returncode, folded.stdout) == (2, b"")
@@ -63,12 +63,12 @@ def test_a_list_of_targets_has_a_program_for_each() -> None:
 
 @pytest.mark.parametrize("more", [("--json",), ("--plain",), ("--svg", "x.svg"), ("-o", "x.npy")])
 def test_a_program_stands_alone(more: tuple[str, ...]) -> None:
-    done = forked("grad", "gather", "[1.0,2.0]", "[0]", "--code", "jax", *more)
+    done = call_gscli("grad", "gather", "[1.0,2.0]", "[0]", "--code", "jax", *more)
     assert done.returncode == 2
     assert b"--code prints a program and nothing else" in done.stderr
 
 
 def test_what_has_no_program_says_why() -> None:
-    done = forked("grad", "scatter-nd", "[1.0,2.0]", "[]", "[]", "--code", "torch")
+    done = call_gscli("grad", "scatter-nd", "[1.0,2.0]", "[]", "[]", "--code", "torch")
     assert done.returncode in (2, 65)
     assert done.stderr.startswith(b"error: ")

@@ -30,7 +30,7 @@ class Done(NamedTuple):
 
 
 def gscli(*words: str, cwd: Path) -> Done:
-    done = shell.forked(*words, cwd=cwd)
+    done = shell.call_gscli(*words, cwd=cwd)
     return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from shell import forked as gscli
+from shell import call_gscli as gscli
 
 
 def test_frameworks_without_the_operation_are_told_what_gives_the_same() -> None:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays_of
-from shell import forked
+from shell import call_gscli
 
 from gscli.base import GscliError, GscliWarning, LimitRefused
 from gscli.base.arrays import (
@@ -250,8 +250,8 @@ def test_a_text_too_large_to_be_read_again_is_warned_of(
 
 
 def test_the_limits_of_texts_are_told() -> None:
-    text = forked("help", "inputs").stdout.decode()
+    text = call_gscli("help", "inputs").stdout.decode()
     for most in (jsonarray.MOST_VALUES, delimited.MOST_VALUES):
         assert f"{most:,} " in text
-    document = forked("help", "json").stdout.decode()
+    document = call_gscli("help", "json").stdout.decode()
     assert f'"data"}}, without data above {MAX_JSON_CELLS:,} cells' in document

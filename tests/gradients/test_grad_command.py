@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from shell import forked
+from shell import call_gscli
 
 import gscli
 from gscli.base import GscliError
@@ -142,13 +142,13 @@ def test_lists_of_whole_numbers_count_as_floats_in_python_and_in_a_shell(tmp_pat
         "--cotangent",
         "[3,1]",
     )
-    document = json.loads(forked("grad", *words, "--json").stdout)
+    document = json.loads(call_gscli("grad", *words, "--json").stdout)
     assert {name: array.tolist() for name, array in arrays.items()} == {
         name: tensor["data"] for name, tensor in document["gradients"].items()
     }
     assert arrays["src"].tolist() == [3.0, 3.0]
     assert document["cotangent"]["data"] == [3.0, 1.0]
-    saved = forked("grad", *words, "-o", f"src={tmp_path}/g.npy")
+    saved = call_gscli("grad", *words, "-o", f"src={tmp_path}/g.npy")
     assert saved.returncode == 0
     assert not saved.stdout
     assert np.load(tmp_path / "g.npy").tolist() == [3.0, 3.0]
@@ -157,15 +157,15 @@ def test_lists_of_whole_numbers_count_as_floats_in_python_and_in_a_shell(tmp_pat
 def test_expected_gradients_and_strict_decide_the_exit_code() -> None:
     words = ("grad", "torch", "scatter-reduce", "[10,20]", "[0,0]", "[10,3]", "--dim", "0",
              "--reduce", "amax")  # fmt: skip
-    assert forked(*words, "--expect", "src=[0.5,0]").returncode == 0
-    assert forked(*words, "--expect", "src=[1,0]").returncode == 1
-    quiet = forked(*words, "--expect", "src=[1,0]", "-q").stdout
+    assert call_gscli(*words, "--expect", "src=[0.5,0]").returncode == 0
+    assert call_gscli(*words, "--expect", "src=[1,0]").returncode == 1
+    quiet = call_gscli(*words, "--expect", "src=[1,0]", "-q").stdout
     assert (
         quiet == b"1 of 2 cells differs from the expected gradient of src, by 0.5 at most, at [0]\n"
     )
-    assert forked(*words, "--strict").returncode == 1
-    assert forked(*words, "--strict", "--rules", "loop").returncode == 0
-    told = forked(*words, "--expect", "src=[1,0]", "--json")
+    assert call_gscli(*words, "--strict").returncode == 1
+    assert call_gscli(*words, "--strict", "--rules", "loop").returncode == 0
+    told = call_gscli(*words, "--expect", "src=[1,0]", "--json")
     assert json.loads(told.stdout)["expectation"]["causes"][-1] == "ties go to all, whole"
 
 
@@ -183,14 +183,14 @@ def test_expected_gradients_and_strict_decide_the_exit_code() -> None:
     (("[1,2]", "[0]", "--rules", "torhc"), "--rules does not take"),
 ])  # fmt: skip
 def test_what_has_no_gradient_is_refused(words: tuple[str, ...], problem: str) -> None:
-    refused = forked("grad", "gather", *words)
+    refused = call_gscli("grad", "gather", *words)
     assert refused.returncode in (2, 65)
     assert not refused.stdout
     assert problem in refused.stderr.decode()
 
 
 def test_a_text_is_not_told_to_become_a_number() -> None:
-    refused = forked("grad", "gather", '["a"]', "[0]").stderr.decode()
+    refused = call_gscli("grad", "gather", '["a"]', "[0]").stderr.decode()
     assert "str has no gradient" in refused
     assert "convert" not in refused
 
@@ -206,15 +206,15 @@ def test_a_text_is_not_told_to_become_a_number() -> None:
 def test_a_type_without_gradient_is_converted_by_the_word_of_its_hint(
     words: tuple[str, ...],
 ) -> None:
-    hint = forked("grad", *words).stderr.decode().rpartition("help: ")[2]
+    hint = call_gscli("grad", *words).stderr.decode().rpartition("help: ")[2]
     assert hint == "--dtype float64 converts data and updates, in Python astype('float64')\n"
-    assert b"float64 has no" not in forked("grad", *words, *hint.split()[:2]).stderr
-    assert forked("grad", *words, *hint.split()[:2]).returncode == 0
+    assert b"float64 has no" not in call_gscli("grad", *words, *hint.split()[:2]).stderr
+    assert call_gscli("grad", *words, *hint.split()[:2]).returncode == 0
 
 
 def test_a_scaled_update_is_given_so_many_times_the_cotangent() -> None:
     words = ("index-add", "[1.0,2]", "[0,0]", "[5.0,6]", "--dim", "0", "--alpha", "3")
-    text = " ".join(forked("grad", "torch", *words).stdout.decode().split())
+    text = " ".join(call_gscli("grad", "torch", *words).stdout.decode().split())
     assert "goes to every update that was added there, times 3.0, and to input." in text
 
 
@@ -222,7 +222,7 @@ def test_a_scaled_update_is_given_so_many_times_the_cotangent() -> None:
 def test_a_gradient_of_stretched_values_is_drawn_beside_that_of_data(values: str) -> None:
     words = ("grad", "numpy", "setitem", "[1.0,2,3]", "[0,1]", values, "--of", "values")
     for more in ((), ("--step", "1")):
-        done = forked(*words, *more)
+        done = call_gscli(*words, *more)
         assert done.returncode == 0
         assert b"gradient of a  float64 [3]" in done.stdout
 
@@ -230,19 +230,19 @@ def test_a_gradient_of_stretched_values_is_drawn_beside_that_of_data(values: str
 def test_one_gradient_of_several_must_be_named() -> None:
     words = ("grad", "scatter-nd", "[1,2]", "[[0]]", "[5.0]")
     for flag in ("-o", "--expect"):
-        refused = forked(*words, flag, "[1]" if flag == "--expect" else "a.npy")
+        refused = call_gscli(*words, flag, "[1]" if flag == "--expect" else "a.npy")
         assert refused.returncode == 2
         assert f"{flag} needs the name of an input" in refused.stderr.decode()
-    refused = forked(*words, "--json=output")
+    refused = call_gscli(*words, "--json=output")
     error = json.loads(refused.stderr)["error"]
     assert (error["valid"], error["hint"]) == ("data updates", "--of data")
-    assert forked(*words, *error["hint"].split(), "--json=output").returncode == 0
-    assert forked(*words, "--of", "data", "--expect", "[0,1]").returncode == 0
+    assert call_gscli(*words, *error["hint"].split(), "--json=output").returncode == 0
+    assert call_gscli(*words, "--of", "data", "--expect", "[0,1]").returncode == 0
 
 
 def test_the_picture_says_who_is_given_what() -> None:
-    shown = forked("grad", "torch", "scatter", "[10,20,30]", "[0,2,0]", "[1.0,2.0,3.0]", "--dim",
-                   "0").stdout.decode()  # fmt: skip
+    words = ("torch", "scatter", "[10,20,30]", "[0,2,0]", "[1.0,2.0,3.0]", "--dim", "0")
+    shown = call_gscli("grad", *words).stdout.decode()
     assert "ac:1→0       1  b: 1→0" in shown
     assert "a  c   [0]: 2 writers, c stayed; PyTorch gives each of them the gradient" in shown
     assert "the loop itself gives src [0, 1, 1]: --rules loop" in shown
@@ -250,10 +250,10 @@ def test_the_picture_says_who_is_given_what() -> None:
 
 def test_a_picture_as_svg_and_as_sentences(tmp_path: Path) -> None:
     words = ("grad", "gather", "[1,2,3]", "[2,2]")
-    assert forked(*words, "-q", "--svg", f"{tmp_path}/g.svg").returncode == 0
+    assert call_gscli(*words, "-q", "--svg", f"{tmp_path}/g.svg").returncode == 0
     root = ET.parse(tmp_path / "g.svg").getroot()
     assert "gradient of data" in " ".join(" ".join(root.itertext()).split())
-    plain = forked(*words, "--plain").stdout.decode()
+    plain = call_gscli(*words, "--plain").stdout.decode()
     assert "gradient of data is float64 with shape [3], its values are 0, 0, 2." in plain
     assert "→" not in plain
 
@@ -261,20 +261,20 @@ def test_a_picture_as_svg_and_as_sentences(tmp_path: Path) -> None:
 def test_what_jax_lacks_is_said() -> None:
     words = ("grad", "jax", "at-multiply", "[2,3]", "[0,0]", "[4,5]")
     own = "JAX itself has the gradient of values only with unique_indices=True"
-    assert own in forked(*words).stdout.decode()
-    assert own in forked(*words, "--of", "values").stdout.decode()
-    assert "unique_indices" not in forked(*words, "--of", "x", "--plain").stdout.decode()
+    assert own in call_gscli(*words).stdout.decode()
+    assert own in call_gscli(*words, "--of", "values").stdout.decode()
+    assert "unique_indices" not in call_gscli(*words, "--of", "x", "--plain").stdout.decode()
 
 
 def test_the_picture_draws_the_gradient_that_is_named(tmp_path: Path) -> None:
     words = ("grad", "torch", "scatter-add", "[1.0,2]", "[0]", "[3.0]", "--dim", "0")
     for own, other in (("input", "src"), ("src", "input")):
-        shown = forked(*words, "--of", own).stdout.decode()
+        shown = call_gscli(*words, "--of", own).stdout.decode()
         assert (f"gradient of {own}" in shown, f"gradient of {other}" in shown) == (True, False)
-        step = forked(*words, "--of", own, "--step", "1").stdout.decode()
+        step = call_gscli(*words, "--of", own, "--step", "1").stdout.decode()
         assert f"gradient of {own}[0] = 1\n" in step
         page = tmp_path / "way.html"
-        assert forked("grad", *words[1:], "--of", own, "--html", str(page)).returncode == 0
+        assert call_gscli("grad", *words[1:], "--of", own, "--html", str(page)).returncode == 0
         for shown in (step, page.read_text()):
             assert (f"g({own})" in shown, f"g({other})" in shown) == (True, False)
 
@@ -291,27 +291,27 @@ def test_a_gradient_that_no_picture_has_is_told_below_it() -> None:
         "--mode=sum",
     )
     own = "gradient of per_sample_weights is float64 with shape [2], its values are 0.5, 2.5.\n"
-    assert forked(*bags, "--of", "per_sample_weights").stdout.decode().endswith(own)
-    assert forked(*bags, "--of", "per_sample_weights", "--step").stdout.decode().endswith(own)
+    assert call_gscli(*bags, "--of", "per_sample_weights").stdout.decode().endswith(own)
+    assert call_gscli(*bags, "--of", "per_sample_weights", "--step").stdout.decode().endswith(own)
     fill = ("grad", "torch", "index-fill", "[1.0,2]", "[0]", "--dim", "0", "--value", "9.5")
     for form in ((), ("--plain",), ("--step", "1")):
-        assert forked(*fill, *form).stdout.decode().count("gradient of value ") == 1
+        assert call_gscli(*fill, *form).stdout.decode().count("gradient of value ") == 1
 
 
 def test_what_an_ignored_entry_is_given_is_no_minus_zero() -> None:
     words = ("torch", "nll-loss", "[[0.1,-0.9],[-0.4,-0.6]]", "[1,-100]")
-    shown = forked("grad", *words).stdout.decode()
+    shown = call_gscli("grad", *words).stdout.decode()
     assert re.search(r"^ b +1 +-100✗ +\+0 ", shown, re.MULTILINE), shown
 
 
 def test_whole_numbers_beside_floats_have_no_gradient() -> None:
     data = json.dumps({"dtype": "int8", "shape": [2], "data": [1, 2]})
     words = ("tensorflow", "unsorted-segment-mean", data, "[0,0]", "--num-segments", "1")
-    refused = forked("grad", *words)
+    refused = call_gscli("grad", *words)
     assert refused.returncode == 65
     assert b"no input has a gradient" in refused.stderr
     values = json.dumps({"dtype": "float32", "shape": [2], "data": [2, 4]})
-    shown = forked("grad", "jax", "at-divide", data, "[0,1]", values)
+    shown = call_gscli("grad", "jax", "at-divide", data, "[0,1]", values)
     assert shown.returncode == 0
     assert b"gradient of values" in shown.stdout
     assert b"gradient of x" not in shown.stdout
@@ -378,14 +378,14 @@ def test_python_refuses_as_the_shell_does() -> None:
     ],
 )
 def test_explain_has_the_formula_of_the_way_back(words: tuple[str, ...], equation: str) -> None:
-    shown = forked("explain", *words, "--grad")
+    shown = call_gscli("explain", *words, "--grad")
     assert shown.returncode == 0
     assert equation in shown.stdout.decode()
 
 
 def test_a_formula_stands_alone() -> None:
     for more in (("--code", "numpy"), ("--json",)):
-        assert forked("explain", "gather", "[1,2]", "[0,1]", "--grad", *more).returncode == 2
+        assert call_gscli("explain", "gather", "[1,2]", "[0,1]", "--grad", *more).returncode == 2
 
 
 def test_every_operator_has_a_formula_of_the_way_back() -> None:
@@ -419,7 +419,7 @@ def test_steps_and_the_page_say_the_gradient_of_each_update(
     words = [framework, operator.replace("_", "-"), *map(json.dumps, inputs.values())]
     words += [f"--{key.replace('_', '-')}={value}" for key, value in attrs.items()]
     page = tmp_path / "way.html"
-    screen = forked("grad", *words, "--step", "all", "--html", str(page)).stdout.decode()
+    screen = call_gscli("grad", *words, "--step", "all", "--html", str(page)).stdout.decode()
     frames = screen.split("step ")[1:]
     assert len(frames) == own.size
     facts = json.loads(re.search(r'class="facts">(.*?)</script>', page.read_text())[1])
@@ -434,7 +434,7 @@ def test_steps_and_the_page_say_the_gradient_of_each_update(
 def test_a_page_of_gathers_adds_up_step_by_step(tmp_path: Path) -> None:
     page = tmp_path / "way.html"
     words = ("gather", "[1.0,2.0,3.0]", "[2,0,2]", "--cotangent", "[1,10,100]")
-    screen = forked("grad", *words, "--step", "all", "--html", str(page)).stdout.decode()
+    screen = call_gscli("grad", *words, "--step", "all", "--html", str(page)).stdout.decode()
     assert "gradient of data[2]: 1 + 100 = 101, again after a" in screen
     facts = json.loads(re.search(r'class="facts">(.*?)</script>', page.read_text())[1])
     sums = [entry["sum"] for entry in facts["entries"]]
@@ -442,9 +442,9 @@ def test_a_page_of_gathers_adds_up_step_by_step(tmp_path: Path) -> None:
 
 
 def test_rules_have_a_row_for_each_convention() -> None:
-    table = forked("rules", "--grad").stdout.decode().splitlines()
+    table = call_gscli("rules", "--grad").stdout.decode().splitlines()
     assert [line.split()[0] for line in table] == ["rules", *CONVENTIONS]
-    document = json.loads(forked("rules", "--grad", "--json").stdout)
+    document = json.loads(call_gscli("rules", "--grad", "--json").stdout)
     assert document["torch"]["ties"] == "even"
     assert document["loop"]["ties"] == "first"
 

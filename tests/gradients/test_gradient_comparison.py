@@ -7,7 +7,7 @@ import sys
 
 import numpy as np
 import pytest
-from shell import forked
+from shell import call_gscli
 
 import gscli
 from gscli.lab.compare import compare
@@ -20,7 +20,7 @@ PEER = f"{sys.executable} -m gscli batch --serve"
 
 
 def run(*words: str) -> tuple[int, str, str]:
-    done = forked("compare", *words, "--grad")
+    done = call_gscli("compare", *words, "--grad")
     return done.returncode, done.stdout.decode(), done.stderr.decode()
 
 

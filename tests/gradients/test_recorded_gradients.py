@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from shell import forked
+from shell import call_gscli
 
 from gscli.frameworks import find_operator
 from gscli.gradients.call import trace_gradients
@@ -50,13 +50,13 @@ def test_verify_holds_gradients_against_the_record(tmp_path: Path) -> None:
     record = json.loads(FILE.read_text("utf-8").splitlines()[0])
     path = tmp_path / "cases.jsonl"
     path.write_text(json.dumps(record), "utf-8")
-    assert forked("verify", str(path)).returncode == 0
+    assert call_gscli("verify", str(path)).returncode == 0
     flow = next(iter(record["gradients"].values()))
     flow["data"][0] += 1
     path.write_text(json.dumps(record), "utf-8")
-    refused = forked("verify", str(path))
+    refused = call_gscli("verify", str(path))
     assert refused.returncode == 1
     assert b"gradient of " in refused.stdout
     flow["shape"] = [-1]
     path.write_text(json.dumps(record), "utf-8")
-    assert forked("verify", str(path)).returncode in (1, 65)
+    assert call_gscli("verify", str(path)).returncode in (1, 65)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from shell import forked as gscli
+from shell import call_gscli as gscli
 
 import gscli as package
 from gscli.base import ContentRefused

@@ -47,7 +47,7 @@ def changed(**parts: Any) -> Any:
 
 
 def gscli(words: Sequence[str], stdin: str = "") -> Done:
-    done = shell.forked(*words, stdin=stdin.encode())
+    done = shell.call_gscli(*words, stdin=stdin.encode())
     return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from shell import forked as gscli
+from shell import call_gscli as gscli
 
 import gscli.lab.compare as comparing
 from gscli.lab.answers import ComparisonResult

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from looks import look_of
 from shell import BARE
-from shell import forked as gscli
+from shell import call_gscli as gscli
 from shell import gscli as process
 
 CALL = ("scatter-nd", "[1,2,3]", "[[2],[2]]", "[4,5]", "-r", "add")

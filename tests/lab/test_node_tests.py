@@ -14,7 +14,7 @@ from pkgutil import iter_modules
 from typing import Any
 
 import pytest
-from shell import forked as gscli
+from shell import call_gscli as gscli
 
 from gscli.cli import run_safely
 from gscli.lab.node_tests import find_test_folders, run_folder

@@ -1,8 +1,8 @@
 """Terminal sessions in Markdown: run them, and write down anew what they print.
 
-A command that is `gscli` and nothing else runs in a fork of a process that has imported everything
-already, and so does one whose output others filter; loops and other programs run in a shell, whose
-`gscli` asks for such a fork. All print the same bytes as a process of its own.
+A command that is `gscli` and nothing else runs in this process, and so does one whose output others
+filter; loops and other programs run in a shell, whose `gscli` asks for a fork of a process that has
+imported everything already. All print the same bytes as a process of its own.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import forks
+import shell
 
 from gscli.cli.commands.samples import (
     OPENING,
@@ -68,7 +69,7 @@ def _steers(name: str) -> bool:
 
 @contextmanager
 def place_in(folder: Path) -> Iterator[Place]:
-    """A folder with a shell in which `gscli` is this checkout, in a fork as well."""
+    """A folder with a shell in which `gscli` is this checkout, in a fork."""
     with shell_environment() as variables:
         forks.program(Path(variables["PATH"].partition(os.pathsep)[0]))
         yield Place(folder, variables=variables)
@@ -76,7 +77,7 @@ def place_in(folder: Path) -> Iterator[Place]:
 
 def run_here(words: Sequence[str], place: Place) -> Done:
     """Run `gscli WORDS` where everything is imported already."""
-    status, screen, _ = forks.run(
+    status, screen, _ = shell.call(
         words, cwd=place.folder, environment=place.environment(), together=True
     )
     return Done(screen.decode(), status)
@@ -94,7 +95,7 @@ def run_in_shell(command: str, before: int, place: Place, stdin: bytes = b"") ->
 
 def run_filtered(words: Sequence[str], filters: str, place: Place) -> Done:
     """Run `gscli WORDS | FILTERS`; what it complains of stands before."""
-    _, out, err = forks.run(words, cwd=place.folder, environment=place.environment())
+    _, out, err = shell.call(words, cwd=place.folder, environment=place.environment())
     done = run_in_shell(filters, 0, place, out)
     return Done(err.decode() + done.screen, done.status)
 

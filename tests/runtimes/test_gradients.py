@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from shell import forked
+from shell import call_gscli
 
 from gscli.files.formats.jsonarray import load_json
 from gscli.runtimes.peer import answer_request
@@ -18,7 +18,7 @@ FUZZ = ("fuzz", "onnx.gather", "--grad", "--cases", "40", "--on")
 
 
 def test_a_difference_is_told_with_a_command_that_shows_the_gradients(tmp_path: Path) -> None:
-    found = forked(*FUZZ, f"{WRONG} gradient_not_summed", "-o", f"{tmp_path}/cases.jsonl")
+    found = call_gscli(*FUZZ, f"{WRONG} gradient_not_summed", "-o", f"{tmp_path}/cases.jsonl")
     assert found.returncode == 1
     lines = found.stdout.decode().splitlines()
     assert lines[0].startswith("[1] failure: onnx.gather another gradient than the rules, ")
@@ -26,7 +26,7 @@ def test_a_difference_is_told_with_a_command_that_shows_the_gradients(tmp_path: 
     rules, wrong = (json.loads(line.split(maxsplit=1)[1]) for line in lines[place + 1 : place + 3])
     assert set(lines[place + 3].strip()) <= {"^", " "}
     words = shlex.split(lines[1])[1:]
-    document = json.loads(forked(*words, "--json").stdout)
+    document = json.loads(call_gscli(*words, "--json").stdout)
     assert np.array_equal(load_json(document["gradients"]["data"], "data"), rules)
     assert rules != wrong
     record = json.loads((tmp_path / "cases.jsonl").read_text("utf-8").splitlines()[0])
@@ -34,15 +34,15 @@ def test_a_difference_is_told_with_a_command_that_shows_the_gradients(tmp_path: 
 
 
 def test_a_right_runtime_has_nothing_to_tell() -> None:
-    assert forked(*FUZZ, f"{WRONG} right", "-q").returncode == 0
+    assert call_gscli(*FUZZ, f"{WRONG} right", "-q").returncode == 0
 
 
 def test_a_runtime_without_gradients_and_a_folder_are_refused(tmp_path: Path) -> None:
-    refused = forked("fuzz", "numpy.take", "--grad", "--on", "numpy")
+    refused = call_gscli("fuzz", "numpy.take", "--grad", "--on", "numpy")
     assert refused.returncode == 2
     assert b"answers no gradients" in refused.stderr
-    assert b'the answer has "gradients": ' in forked("help", "runtimes").stdout
-    refused = forked(*FUZZ, f"{WRONG} right", "-o", f"{tmp_path}/folder")
+    assert b'the answer has "gradients": ' in call_gscli("help", "runtimes").stdout
+    refused = call_gscli(*FUZZ, f"{WRONG} right", "-o", f"{tmp_path}/folder")
     assert refused.returncode == 2
     assert b"ONNX node tests hold no gradients" in refused.stderr
 

@@ -14,7 +14,7 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pytest
 from conftest import everyday
-from shell import forked
+from shell import call_gscli
 from sources import modules_with, nodes_of
 
 import gscli
@@ -79,7 +79,7 @@ PICTURES = {
 
 
 def run(words: Words, folder: Path, **variables: str) -> tuple[int, str, str]:
-    done = forked(*words, cwd=folder, LC_ALL="C.UTF-8", **variables)
+    done = call_gscli(*words, cwd=folder, LC_ALL="C.UTF-8", **variables)
     return done.returncode, done.stdout.decode(), done.stderr.decode()
 
 
