@@ -213,9 +213,18 @@ def test_small_cases_are_small_and_jobs_are_jobs() -> None:
 
 
 @pytest.mark.slow
+def test_bare_loops_stand_beside_their_commands() -> None:
+    table = calls.table({"calls": {"min": {}}, "rates": calls.rates(1)}).splitlines()
+    assert [line.split("`")[1] for line in table[-4:]] == [
+        "verify", "batch", "bare verify", "bare batch",
+    ]  # fmt: skip
+    assert all(line.endswith("|  |  |") for line in table[-2:])
+
+
+@pytest.mark.slow
 def test_big_files_are_patched_picked_and_removed(tmp_path: Path) -> None:
     found = bigfiles.one(1 << 16, 1, tmp_path)
-    assert set(found["wall"]["min"]) == {bigfiles.CP, *bigfiles.GOALS}
+    assert set(found["wall"]["min"]) == {bigfiles.CP, bigfiles.WRITES, *bigfiles.GOALS}
     assert not (tmp_path / "output.npy").exists()
     data = np.load(tmp_path / "data.npy")
     assert data.nbytes == 1 << 16

@@ -15,11 +15,12 @@ from typing import Any
 import numpy as np
 
 from .interleaving import raced, summary, verdict
-from .processes import GSCLI, run
+from .processes import BARE, GSCLI, run
 
 WIDTH, PATCHED, PICKED = 64, 100_000, 1_000_000
 GIB = 1 << 30
 CP, SCATTER, GATHER = "cp; sync", "scatter-nd -o", "gather -o"
+WRITES = "bare writes; sync"
 GOALS = {SCATTER: 1.0, GATHER: 0.8}
 PEAK_GOAL = 100.0
 
@@ -35,7 +36,7 @@ def measured(sizes: list[int], rounds: int, place: Path) -> Iterator[tuple[str, 
 
 
 def one(size: int, rounds: int, folder: Path) -> dict[str, Any]:
-    """The three commands on a table of `size` bytes."""
+    """The commands on a table of `size` bytes, and a loop that only writes as many."""
     write_inputs(size, folder)
     data, output = folder / "data.npy", folder / "output.npy"
     copied = ["sh", "-c", 'cp "$1" "$2" && sync "$2"', "cp", data, output]
@@ -44,6 +45,7 @@ def one(size: int, rounds: int, folder: Path) -> dict[str, Any]:
     quiet = ["-q", "-o", output, "--max-bytes", str(2 * size)]
     candidates: Mapping[str, Callable[[], Mapping[str, float]]] = {
         CP: partial(_then_removed, copied, output),
+        WRITES: partial(_then_removed, [*BARE, "write", output, str(size)], output),
         SCATTER: partial(_then_removed, [*GSCLI, *scatter, *quiet], output),
         GATHER: partial(_then_removed, [*GSCLI, *gather, *quiet], output),
     }

@@ -18,6 +18,7 @@ SCRIPT = "import sys; from gscli.__main__ import main; sys.exit(main())"
 
 # What the installed `gscli` does.
 GSCLI = (sys.executable, "-c", SCRIPT)
+BARE = (sys.executable, "-m", "tests.bench.bare")
 
 
 def run(
