@@ -385,8 +385,10 @@ def test_broken_chunks_are_refused(tmp_path: Path) -> None:
         chunk = next(p for p in sorted(Path(path).rglob("*")) if p.is_file() and "z" not in p.name)
         for content in (b"", b"hello", chunk.read_bytes()[: chunk.stat().st_size // 2]):
             chunk.write_bytes(content)
-            with pytest.raises(GscliError):
+            with pytest.raises(GscliError) as caught:
                 load(path)
+            where = f"{path}: chunk {chunk.relative_to(path)}"
+            assert (caught.value.where + ":").startswith(f"{where}:"), name
 
 
 def _encoded(codec: Any) -> Any:

@@ -87,11 +87,17 @@ class ZarrArray(ChunkedArray):
         return str(self.array.metadata.encode_chunk_key(coordinates))
 
     def read_chunk(self, coordinates: tuple[int, ...]) -> Array:
-        """One chunk, by the library, after a look at its file."""
-        with zarr_errors(self.name):
-            if self.folder is not None:
-                self._check_file(os.path.join(self.folder, self.chunk_key(coordinates)))
-            return self.normalize_values(np.asarray(self.array[self.chunk_slices(coordinates)]))
+        """One chunk, by the library, after a look at its file. Refusals name it."""
+        key = self.chunk_key(coordinates)
+        try:
+            with zarr_errors(self.name):
+                if self.folder is not None:
+                    self._check_file(os.path.join(self.folder, key))
+                return self.normalize_values(np.asarray(self.array[self.chunk_slices(coordinates)]))
+        except (CannotRead, ContentRefused) as error:
+            reason = error.where.removeprefix(self.name).removeprefix(": ")
+            error.where = f"{self.name}: chunk {key}: {reason}".removesuffix(": ")
+            raise
 
     def read_all(self) -> Array:
         """All cells, chunk by chunk of those that are stored: absent ones cost nothing."""
@@ -151,15 +157,15 @@ class ZarrArray(ChunkedArray):
         return None if buffer is None else bytes(buffer.to_bytes())
 
     def _check_file(self, path: str) -> None:
-        where = f"{self.name}: {sanitize(os.path.basename(path), 60)}"
-        size, root = file_size(path, "a chunk", where), os.path.realpath(str(self.array.store.root))
+        size = file_size(path, "a chunk", self.name)
+        root = os.path.realpath(str(self.array.store.root))
         if size is None:
             return
         is_inside = os.path.realpath(path).startswith(root + os.sep)
-        check_no_link(is_inside, "the folder of a chunk is a link", where)
+        check_no_link(is_inside, "the folder of a chunk is a link", self.name)
         check_packed_size(size, size, self._stored_limit, self.name)
         # Of an empty shard the library would make the fill value.
-        check_content(size > 0, "a chunk is empty", f"{self.name}: {sanitize(path, 60)}")
+        check_content(size > 0, "a chunk is empty", self.name)
 
 
 # Digits of a chunk's place on one axis.
