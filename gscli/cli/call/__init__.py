@@ -196,7 +196,7 @@ def parse_attributes(operator: Operator, texts: Mapping[str, str]) -> dict[str, 
     try:
         return {name: known[name].parse(text) for name, text in texts.items()}
     except UsageError as error:
-        from gscli.cli.call.hints import list_operators_with
+        from gscli.lab.hints import list_operators_with
 
         error.hint = error.hint or list_operators_with(texts.values(), known)
         raise
@@ -256,7 +256,7 @@ class Call:
         try:
             yield
         except GscliError as error:
-            from gscli.cli.call.hints import make_hint, prefix_origin
+            from gscli.lab.hints import make_hint, prefix_origin
 
             error.where = prefix_origin(error.where, self.inputs.origins)
             error.hint = make_hint(error, self.operator, self.inputs)

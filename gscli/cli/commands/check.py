@@ -79,7 +79,7 @@ def _add_origin(finding: CheckFinding, call: Call) -> CheckFinding:
     """A finding with the file's name, and with what can be typed next."""
     from dataclasses import replace
 
-    from gscli.cli.call.hints import build_compare_command, make_hint, prefix_origin
+    from gscli.lab.hints import build_compare_command, make_hint, prefix_origin
 
     hint = finding.hint
     if finding.kind == "negative":
