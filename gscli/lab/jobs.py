@@ -15,6 +15,7 @@ of the values.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from contextlib import suppress
@@ -36,6 +37,7 @@ from gscli.lab.calls import find_flaw, read_call, read_input_values, read_name
 from gscli.lab.cases import MAX_OUTPUT_BYTES
 from gscli.lab.difference import Tolerance
 from gscli.lab.expectation import diagnose_output
+from gscli.lab.hints import make_hint, prefix_origin
 from gscli.plan import CallInputs
 from gscli.traces import Trace
 
@@ -141,15 +143,22 @@ def _run_call(job: Mapping[str, Any]) -> Trace:
 
     loaded, attrs = read_call(job, load_part)
     inputs = CallInputs.from_loaded(loaded, operator, attrs)
-    plan = prepare(operator, inputs, strict=False, max_bytes=MAX_OUTPUT_BYTES)
-    facts = dict.fromkeys(loaded, "inline"), tuple(inputs.notices)
     try:
+        plan = prepare(operator, inputs, strict=False, max_bytes=MAX_OUTPUT_BYTES)
+        facts = dict.fromkeys(loaded, "inline"), tuple(inputs.notices)
         return Trace(operator, *run_plan(operator, plan, max_bytes=MAX_OUTPUT_BYTES), *facts)
-    except IndexRefused as error:
+    except GscliError as error:
         with suppress(GscliError):  # of an expected answer that cannot be read
-            if "expect" in job:
-                trace = Trace(operator, *run_plan(operator, plan.skip_refused()), *facts)
+            if "expect" in job and isinstance(error, IndexRefused):
+                plan = prepare(operator, inputs, strict=False).skip_refused()
+                trace = Trace(operator, *run_plan(operator, plan), *facts)
                 error.document = {"expectation": _diagnose(job, trace)}
+        inline = {
+            key: json.dumps(part) for key, part in values.items() if not isinstance(part, str)
+        }
+        inputs.words = {**values, **inline}
+        error.where = prefix_origin(error.where, inputs.origins)
+        error.hint = make_hint(error, operator, inputs)
         raise
 
 

@@ -250,3 +250,25 @@ def test_no_hint_of_a_line_has_an_option_and_no_lost_file_hides_an_index() -> No
     ]  # fmt: skip
     lost = {**GATHER, "inputs": {"data": [1, 2], "indices": [5]}, "expect": "no.npy"}
     assert run_job(json.dumps(lost).encode(), 1)["error"]["problem"] == "index out of range"
+
+
+def test_a_refused_call_names_its_file_and_has_the_hint_of_the_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    np.save("bad.npy", np.array([1, 5]))
+    job = {"op": "torch.gather", "inputs": {"input": [[1, 2]], "index": [[5]]}, "attrs": {"dim": 1}}
+    calls = {**GATHER, "inputs": {"data": [10, 20], "indices": "bad.npy"}}, job
+    errors = [run_job(json.dumps(call).encode(), 1)["error"] for call in calls]
+    assert [(error["where"], error["hint"].rpartition(": ")[2]) for error in errors] == [
+        ("bad.npy: indices[1] = 5", "gscli compare gather '[10, 20]' bad.npy"),
+        ("index[0,0] = 5", "gscli compare gather-elements --axis=1 '[[1, 2]]' '[[5]]'"),
+    ]
+    flat = {**GATHER, "attrs": {"axis": 4}}
+    hint = run_job(json.dumps(flat).encode(), 1)["error"]["hint"]
+    assert hint.startswith("an example that runs: gscli gather ")
+    unsorted = {"op": "segment-sum", "inputs": {"data": [1, 2], "segment_ids": [1, 0]}}
+    refused = run_job(
+        json.dumps({**unsorted, "framework": "tensorflow", "expect": [1]}).encode(), 1
+    )
+    assert "unsorted-segment-sum" in refused["error"]["hint"]
