@@ -181,6 +181,8 @@ def test_expected_gradients_and_strict_decide_the_exit_code() -> None:
     (("[1,2]", "[5]"), "index out of range"),
     (("[1.0,2.0]", "[0]", "--quiz", "--html", "x.html"), "gscli grad has no use for it"),
     (("[1,2]", "[0]", "--rules", "torhc"), "--rules does not take"),
+    (("[1,2]", "[0]", "--rules", "torch", "--code", "jax"), "--code writes the loop's own"),
+    (("[1,2]", "[0]", "--of", "data", "--code", "jax"), "--code prints a program and nothing else"),
 ])  # fmt: skip
 def test_what_has_no_gradient_is_refused(words: tuple[str, ...], problem: str) -> None:
     refused = call_gscli("grad", "gather", *words)

@@ -50,7 +50,7 @@ def run_grad(
     code: str | None = option(
         f"programs whose gradients are the loop's own: a list of {' '.join(TARGETS)}", "LIST",
         complete=make_list_completer(TARGETS),
-        excludes=(*OTHER_RESULTS, "json", "plain"),
+        excludes=(*OTHER_RESULTS, "json", "plain", "of"),
         why="--code prints a program and nothing else",
     ),
 ) -> int:  # fmt: skip
@@ -60,6 +60,9 @@ def run_grad(
     from gscli.gradients.call import choose_dtype, trace_gradients
     from gscli.views.words.gradient_words import make_flow
 
+    if code is not None and rules not in (None, "loop"):
+        problem, hint = "--code writes the loop's own gradients", "leave out --rules, or --code"
+        raise UsageError(problem, where=f"--rules {rules}", hint=hint)
     settings = call.settings
     expected_name, source = _split_name(settings.expect or "")
     expected = check_outputs(settings._replace(expect=source or None), call.words)
