@@ -219,7 +219,8 @@ class ComparisonResult:
     @property
     def agree(self) -> bool:
         """True when every rule set gives the same answer, and all that were asked for give one."""
-        return len(self.groups) == 1 and not any(row.is_requested for row in self.unsupported)
+        missing = [row for row in self.unsupported if row.is_requested]
+        return len(self.groups) == 1 and not missing and not (self.only and not self.answers)
 
     @property
     def result_count(self) -> int:

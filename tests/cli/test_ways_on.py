@@ -326,6 +326,7 @@ def test_a_strict_refusal_says_nothing_of_what_came_of_it() -> None:
 def test_an_operator_of_a_framework_is_named_as_compare_has_it() -> None:
     refused = call_gscli("compare", "torch", "gather", "[[1,2]]", "[[0]]", "--dim", "1")
     assert b"valid: gather-elements (for gather, take-along-dim), scatter" in refused.stderr
+    assert b"help: name the operation, DATA INDICES [UPDATES], its own options" in refused.stderr
     way = call_gscli(
         "compare", "gather-elements", "[[1,2]]", "[[0]]", "--axis", "1", "--as", "torch"
     )

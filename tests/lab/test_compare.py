@@ -324,3 +324,12 @@ def test_the_limit_holds_for_all_different_answers_together() -> None:
     with pytest.raises(LimitRefused, match="output int64"):
         compare("gather", inputs, max_bytes=2000)
     assert len(compare("gather", inputs, max_bytes=7000, only=["numpy"]).rows) == 3
+
+
+@pytest.mark.parametrize(("words", "status"), [
+    (["[0,9]"], 1), (["[5,9]"], 1), (["[5,9]", "--as", "onnx,torch"], 1),
+    (["[5,9]", "--as", "onnx"], 1), (["[0,1]", "--as", "onnx,torch"], 0),
+    (["[5,9]", "--opset", "11,13"], 0),
+])  # fmt: skip
+def test_a_rule_set_of_as_that_has_no_answer_is_no_agreement(words: list[str], status: int) -> None:
+    assert run_safely(["compare", "gather", "[10,20,30]", *words, "-q"]) == status

@@ -64,7 +64,7 @@ def _explain_wrong_name(name: str) -> None:
         commands = group_pairs(pairs)
         problem = f"compare takes an operation that frameworks share, not the framework {name}"
         legal = ", ".join(f"{key} (for {', '.join(own)})" for key, own in commands.items())
-        hint = f"name the operation with its own options, and --as {name} behind it"
+        hint = f"name the operation, DATA INDICES [UPDATES], its own options, and --as {name}"
         raise UsageError(problem, valid=legal, hint=hint)
     for operator, comparison in list_mappings():
         if operator.command == name:
@@ -262,7 +262,7 @@ def _inputs(name: ConceptName, words: Sequence[str], settings: Settings) -> Call
 compare = LazyGroup(
     "compare",
     "The same inputs under every framework's rules; exit status 1 when answers differ, or "
-    "when --as names one that cannot say the call.",
+    "one of --as has none.",
     lambda: {"Commands": {name: concept.summary for name, concept in CONCEPTS.items()}},
     _build_command,
 )
