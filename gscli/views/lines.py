@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from functools import cache
 from io import StringIO
-from itertools import zip_longest
+from itertools import groupby, zip_longest
+from operator import itemgetter
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
@@ -218,27 +219,16 @@ class Drawing:
 
 def _trim_line(line: Line, width: int, cut: str) -> Line:
     runs = list(merge_runs(line))
-    while runs and runs[-1][1] == PLAIN and not runs[-1][0].strip(" "):
-        runs.pop()
     if runs and runs[-1][1] == PLAIN:
-        runs[-1] = (runs[-1][0].rstrip(" "), PLAIN)
+        text = runs.pop()[0].rstrip(" ")
+        runs += [(text, PLAIN)] * bool(text)
     return runs if line_width(runs) <= width else _truncate(runs, width, cut)
 
 
 def merge_runs(line: Line) -> Iterator[TextRun]:
     """Neighbours of one style as one run; nothing of empty ones."""
-    texts: list[str] = []
-    current = PLAIN
-    for text, style in line:
-        if not text:
-            continue
-        if style is not current and style != current:
-            if texts:
-                yield "".join(texts), current
-            texts, current = [], style
-        texts.append(text)
-    if texts:
-        yield "".join(texts), current
+    for style, runs in groupby([run for run in line if run[0]], itemgetter(1)):
+        yield "".join([text for text, _ in runs]), style
 
 
 def _truncate(runs: list[TextRun], width: int, cut: str) -> Line:

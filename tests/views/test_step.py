@@ -12,6 +12,7 @@ import pytest
 from recording.scenes import PLAIN, SCENES, duplicates
 
 from gscli.base import UsageError
+from gscli.cli import run_safely
 from gscli.lab.expectation import OutputDiagnosis
 from gscli.traces import Trace, trace
 from gscli.views.lines import render_text
@@ -153,6 +154,33 @@ def test_without_a_terminal_all_frames_follow_each_other(
 ) -> None:
     show_steps(duplicates(), PLAIN, None, None)
     assert steps_of(capsys.readouterr().out) == [1, 2, 3, 4, 5, 6, 7]
+
+
+def test_plain_says_each_step_in_sentences(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ["scatter-nd", "[1,1,1]", "[[1],[-1],[1]]", "[10,20,30]", "--reduction", "add"]
+
+    def lines(*more: str) -> list[str]:
+        assert run_safely([*words, *more]) == 0
+        return capsys.readouterr().out.splitlines()
+
+    sentences = [line for line in lines("--plain") if line.startswith("entry ")]
+    steps = lines("--step", "--plain")
+    assert [line for line in steps if line.startswith("entry ")] == sentences
+    assert "".join(steps).isascii()
+    monkeypatch.setenv("GSCLI_PLAIN", "1")
+    assert lines("--step") == steps
+    assert lines("--step", "2") == [
+        "step 2 of 3.",
+        sentences[1],
+        "output[indices[i,0]] += updates[i] with i = 1.",
+        "-1 on axis 0 of size 3 is 2: an index below zero counts from the end.",
+        "Rule: ONNX scatter_nd, opset 18.",
+    ]
+    purpose = "Each row of indices is an address; the update beside it is added to that cell."
+    assert lines("--step", "0") == ["step 0 of 3.", purpose]
+    assert run_safely([*words, "--step", "4"]) == 2
 
 
 def test_many_frames_stop_at_the_limit(capsys: pytest.CaptureFixture[str]) -> None:

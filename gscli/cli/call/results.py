@@ -83,7 +83,7 @@ def show_steps(trace: Trace, settings: Settings, expectation: OutputDiagnosis | 
     from gscli.views.terminal.frames import show_steps
 
     number = None if settings.step in (None, "all") else _parse_step(str(settings.step))
-    show_steps(trace, make_view_options(settings), number, expectation)
+    show_steps(trace, make_view_options(settings), number, expectation, plain=settings.plain)
 
 
 def _parse_step(text: str) -> int:

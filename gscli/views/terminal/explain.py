@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from gscli.base.words import format_count, format_shape, sanitize
 from gscli.traces import Trace
 from gscli.views.choices import check_size
@@ -13,7 +15,7 @@ from gscli.views.summary import count_cells, describe_purpose, format_counts
 from gscli.views.terminal.legend import render_entries
 from gscli.views.texts import choose_number_format
 from gscli.views.words.facts import TOLD_CELLS, Describer
-from gscli.views.words.formula import Formula
+from gscli.views.words.formula import Formula, explain_entry
 from gscli.views.words.vocabularies import describe_entry, describe_tensor
 
 # Entries told, unless a limit says otherwise.
@@ -85,7 +87,17 @@ class Explanation(TraceDrawing):
         lines += dict.fromkeys([describe_purpose(trace), formula + ".", *meaning])
         lines += [describe_entry(self.teller, entry) for entry in self.shown]
         lines += [text + "." for text in self._summary()]
-        return "\n".join(self.signs.sanitize_line(line) for line in lines) + "\n"
+        return self._join(lines)
+
+    def format_step(self, number: int) -> str:
+        """A step in the same way: what its entry does, and why; step 0 has none."""
+        lines = [f"step {number} of {self.trace.entry_count}."]
+        for entry in self.trace.entries(number, max(number - 1, 0)):
+            lines += [describe_entry(self.teller, entry), *explain_entry(self.teller, entry)]
+        return self._join(lines if number else [*lines, describe_purpose(self.trace)])
+
+    def _join(self, lines: Sequence[str]) -> str:
+        return "".join(self.signs.sanitize_line(line) + "\n" for line in lines)
 
     def _formula(self) -> list[str]:
         formula, order = Formula(self.trace), self.trace.layout.unspecified_order

@@ -26,6 +26,7 @@ from gscli.views.picture import Picture, TraceDrawing
 from gscli.views.steps import OutputReplay, views_after
 from gscli.views.subject import add_expected
 from gscli.views.summary import describe_purpose
+from gscli.views.terminal.explain import Explanation
 from gscli.views.terminal.legend import render_entries
 from gscli.views.words.below import explain_outcome_signs
 from gscli.views.words.facts import Describer
@@ -145,20 +146,30 @@ def select_steps(frames: Frames, options: ViewOptions) -> range:
 
 
 def show_steps(
-    trace: Trace, options: ViewOptions, step: int | None, expectation: OutputDiagnosis | None
-) -> None:
-    """Frame number `step`; else by keys on a terminal, and one after the other elsewhere."""
+    trace: Trace, options: ViewOptions, step: int | None, expectation: OutputDiagnosis | None,
+    *, plain: bool = False,
+) -> None:  # fmt: skip
+    """Frame number `step`; else by keys on a terminal, and one after the other elsewhere.
+
+    With `plain` its sentences, never by keys.
+    """
     frames = Frames(trace, options, expectation)
+    explanation = Explanation(trace, options, plain=True) if plain else None
+
+    def render(number: int) -> str:
+        frame = frames.step(number)
+        return explanation.format_step(number) if explanation else render_text(frame, options)
+
     if step is not None:
-        sys.stdout.write(render_text(frames.step(step), options))
-    elif frames and sys.stdin.isatty() and sys.stdout.isatty():
+        sys.stdout.write(render(step))
+    elif not plain and frames and sys.stdin.isatty() and sys.stdout.isatty():
         from typer import getchar
 
         run_step_keys(frames, sys.stdout, getchar)
     else:
         steps = select_steps(frames, options)[len(frames) > 0 :]  # step 0 where there is no other
         for number in steps:
-            sys.stdout.write("\n" * (number > 1) + render_text(frames.step(number), options))
+            sys.stdout.write("\n" * (number > 1) + render(number))
         if len(steps) < len(frames):
             rest = len(frames) - len(steps)
             sys.stdout.write(f"\n{format_count(rest, 'more step')}: --limit N, --step N\n")
