@@ -191,10 +191,8 @@ class Drawing:
         from gscli.views.markup import escape, format_preformatted
 
         def format_span(text: str, style: Style) -> str:
-            if style == PLAIN:
-                return escape(text)
-            css = to_rich_style(style).get_html_style()
-            return f'<span style="{escape(css)}">{escape(text)}</span>'
+            css = escape(to_rich_style(style).get_html_style())
+            return f'<span style="{css}">{escape(text)}</span>' if css else escape(text)
 
         lines = self.render_lines()
         return format_preformatted("".join(format_span(*run) for run in line) for line in lines)

@@ -32,7 +32,8 @@ class ViewOptions(Record):
     when a tensor is elided. `height`: lines of the screen. `show`: roles or names of tensors.
     `slice`: the part of data and output to look at. `precision`: digits after the point at most.
     `limit`: entries told one by one. `lines`: a comparison as number lines. `figure`: runs of text
-    bear their role, for the crosshair and the oblique sheets of a figure.
+    bear their role, for the crosshair and the oblique sheets of a figure. `hints`: options of the
+    command line that show more are named.
     """
 
     width: int = 80
@@ -49,6 +50,7 @@ class ViewOptions(Record):
     limit: int | None = None
     lines: bool = False
     figure: bool = False
+    hints: bool = True
 
 
 PLANES = 12

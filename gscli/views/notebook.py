@@ -78,7 +78,7 @@ def show(
       0    1
     0.5  nan
     """
-    options = ViewOptions(width=width, slice=slice)
+    options = ViewOptions(width=width, slice=slice, hints=False)
     if isinstance(array, Trace):
         return Picture(array, options)
     if isinstance(array, ComparisonResult):

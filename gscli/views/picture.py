@@ -231,8 +231,8 @@ class Picture(TraceDrawing):
             return []
         from gscli.views.terminal.legend import describe_hidden_entries
 
-        lines: list[Line] = [[]]
-        for text in describe_hidden_entries(self.trace, marked, listed, group.hidden):
+        lines, hints = list[Line]([[]]), self.options.hints
+        for text in describe_hidden_entries(self.trace, marked, listed, group.hidden, hints=hints):
             lines += wrap_paragraph(text, width - 1, dim, head=[(f"{self.signs.across} ", dim)])
         return lines
 

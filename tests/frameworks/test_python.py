@@ -77,6 +77,15 @@ def test_results_show_themselves_to_people() -> None:
     assert "np.array([&#x27;&lt;b&gt;&#x27;], object)" in lines._repr_html_()
 
 
+def test_what_python_draws_names_no_option_of_the_shell() -> None:
+    inputs = {"data": [1, 2, 3], "indices": [0, -1, 5]}
+    many = {"data": np.zeros((100, 100)), "indices": np.arange(99)}
+    for drawn in (gscli.compare("gather", inputs), gscli.trace("gather", many)):
+        text = str(gscli.show(drawn))
+        assert not re.search(r" --\w|gscli \w", text + drawn._repr_html_()), text
+    assert "79 more entries not listed" in text
+
+
 def test_help_shows_a_function_and_what_it_takes() -> None:
     text = pydoc.plain(pydoc.render_doc(gscli.scatter_nd))
     assert "scatter_nd(data: 'ArrayLike'" in text

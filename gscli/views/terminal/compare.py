@@ -56,7 +56,8 @@ class ComparisonView(Drawing):
         answers, ruler = self.answers, self._number_line(width)
         is_table = bool(answers.columns) and not (self.options.lines and ruler)
         body = self._table(width) if is_table else []
-        hint: list[Line] = [[("  as number lines: --lines", self.look.dim)]] * bool(ruler and body)
+        is_hinted = self.options.hints and bool(ruler and body)
+        hint: list[Line] = [[("  as number lines: --lines", self.look.dim)]] * is_hinted
         ruler = None if is_table else ruler
         lines = [*self._heading(width), [], *(body or self._render_groups(width, ruler)), []]
         for text in answers.list_footnotes():

@@ -49,21 +49,21 @@ def render_remarks(remarks: Sequence[Remark], width: int, look: StyleSheet) -> l
 
 
 def describe_hidden_entries(
-    trace: Trace, marked: int, listed: int, hidden: Sequence[tuple[str, int]]
+    trace: Trace, marked: int, listed: int, hidden: Sequence[tuple[str, int]], *, hints: bool
 ) -> list[str]:
-    """Which entries are not drawn or not listed, and the options that show them."""
+    """Which entries are not drawn or not listed, and with `hints` the options that show them."""
     notes: list[str] = []
     total = trace.entry_count
     unseen = [(name, count + total - marked) for name, count in hidden if count + total - marked]
     if unseen:
         where = ", ".join(f"{name} {count:,}" for name, count in unseen)
-        notes.append(f"entries not seen: {where}: --rows N, --full, gscli explain")
+        notes.append(f"entries not seen: {where}" + ": --rows N, --full, gscli explain" * hints)
     if marked < total:
         counts = f"{total:,} entries, {marked} drawn, {listed} listed"
-        notes.append(f"{counts}: --limit N, gscli explain")
+        notes.append(counts + ": --limit N, gscli explain" * hints)
     elif listed < total:
         more = format_count(total - listed, "more entry", "more entries")
-        notes.append(f"{more} not listed: --limit {total}, gscli explain")
+        notes.append(f"{more} not listed" + f": --limit {total}, gscli explain" * hints)
     return notes
 
 
