@@ -909,7 +909,9 @@ NO_CELL, ELSEWHERE = "No such cell is shown.", "Not there. Read the numbers of a
     ("example", "right", "wrong"),
     [
         (gathered, ROW_2, {"1": TOO_FEW, "[:,1]": NO_CELL, "": NO_CELL, "9": NO_CELL}),
-        (rows_added, ROW_2, {"3,:": ELSEWHERE, "[:,0]": NO_CELL}),
+        pytest.param(
+            rows_added, ROW_2, {"3,:": ELSEWHERE, "[:,0]": NO_CELL}, marks=pytest.mark.slow
+        ),
         (columns_gathered, ["1", "[:,1]", "0,1"], {"[1,:]": NO_CELL, "0": TOO_FEW}),
         (added, ["0,1", "[0,1]"], {"0": NO_CELL, "0,:": NO_CELL, "[3,:]": ELSEWHERE}),
         (row_dropped, [], {"1": NOWHERE, "[1,:]": NOWHERE, "": NO_CELL}),

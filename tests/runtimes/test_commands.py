@@ -48,7 +48,7 @@ def gscli(*words: str) -> tuple[int, str, str]:
 
 
 def fuzzed(fault: str, *more: str, operator: str = "onnx.gather") -> tuple[int, str, str]:
-    return gscli("fuzz", operator, "--on", f"{WRONG} {fault}", "--cases", "40", *more)
+    return gscli("fuzz", operator, "--on", f"{WRONG} {fault}", "--cases", "20", *more)
 
 
 def test_a_difference_is_told_with_a_command_that_shows_the_rules() -> None:
@@ -105,7 +105,7 @@ def test_json_and_junit_say_the_same(tmp_path: Path) -> None:
     document = json.loads(out)
     assert code == 1
     assert document["schema"] == "gscli-fuzz/1"
-    assert document["cases"] == 40
+    assert document["cases"] == 20
     suite = ET.parse(report).getroot()
     assert int(suite.get("failures", "0")) == document["failures"] >= 1
     assert suite.find("testcase/failure") is not None
