@@ -15,7 +15,7 @@ from io import StringIO
 from itertools import groupby, zip_longest
 from operator import itemgetter
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gscli.base.records import Record
 from gscli.views.look import (
@@ -153,12 +153,14 @@ def join_blocks(blocks: Sequence[Block], gap: int, lane: Style = PLAIN) -> list[
     return joined
 
 
+# The lines of a drawing for a width.
+LineSource: TypeAlias = Callable[[int], list[Line]]
+
+
 class Drawing:
     """Finished lines at any width, none of them wider: what `draw` says, or a view's own method."""
 
-    def __init__(
-        self, options: ViewOptions, draw: Callable[[int], list[Line]] = lambda _: []
-    ) -> None:
+    def __init__(self, options: ViewOptions, draw: LineSource = lambda _: []) -> None:
         self._draw, self.options = draw, options._replace(width=max(options.width, MIN_WIDTH))
         self.look = make_style_sheet(options)
         self.signs = self.look.signs

@@ -7,6 +7,7 @@ colour is never the only cue. What a terminal is told for a style is rich's to s
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 from typing import Literal, TypeAlias
 
@@ -118,6 +119,10 @@ class Signs(Record):
     def sanitize_line(self, text: str) -> str:
         """The same of a line of prose."""
         return self.sanitize(text, LONGEST_LINE)
+
+    def format_lines(self, texts: Iterable[str]) -> str:
+        """Lines of prose, each with its end, none of them broken."""
+        return "".join(self.sanitize_line(text) + "\n" for text in texts)
 
     def truncate(self, text: str, width: int) -> str:
         """Cut to `width` cells, with a mark where something is missing."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from gscli.base.words import format_count, format_shape, sanitize
 from gscli.traces import Trace
 from gscli.views.choices import check_size
@@ -87,17 +85,14 @@ class Explanation(TraceDrawing):
         lines += dict.fromkeys([describe_purpose(trace), formula + ".", *meaning])
         lines += [describe_entry(self.teller, entry) for entry in self.shown]
         lines += [text + "." for text in self._summary()]
-        return self._join(lines)
+        return self.signs.format_lines(lines)
 
     def format_step(self, number: int) -> str:
         """A step in the same way: what its entry does, and why; step 0 has none."""
         lines = [f"step {number} of {self.trace.entry_count}."]
         for entry in self.trace.entries(number, max(number - 1, 0)):
             lines += [describe_entry(self.teller, entry), *explain_entry(self.teller, entry)]
-        return self._join(lines if number else [*lines, describe_purpose(self.trace)])
-
-    def _join(self, lines: Sequence[str]) -> str:
-        return "".join(self.signs.sanitize_line(line) + "\n" for line in lines)
+        return self.signs.format_lines(lines if number else [*lines, describe_purpose(self.trace)])
 
     def _formula(self) -> list[str]:
         formula, order = Formula(self.trace), self.trace.layout.unspecified_order

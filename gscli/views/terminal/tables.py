@@ -77,7 +77,7 @@ def format_tensor_text(name: str, array: Array, options: ViewOptions) -> str:
     plain = options._replace(utf8=False)
     numbers = choose_number_format([array] if array.size <= TOLD_CELLS else [], plain)
     lines = describe_tensor(numbers.signs.sanitize(name), array, numbers)
-    return "".join(numbers.signs.sanitize_line(line) + "\n" for line in lines)
+    return numbers.signs.format_lines(lines)
 
 
 # Differing cells in the table; `--limit` asks for others.

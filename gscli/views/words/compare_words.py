@@ -20,7 +20,7 @@ def describe_comparison(comparing: ComparisonResult, options: ViewOptions) -> st
     ONNX Gather-13 refuses: entry b is 5, index out of range, legal: -2 to 1.
     """
     answers = ComparisonTexts(comparing, options._replace(utf8=False))
-    return "".join(f"{answers.signs.sanitize_line(line)}\n" for line in _iter_sentences(answers))
+    return answers.signs.format_lines(_iter_sentences(answers))
 
 
 def _iter_sentences(answers: ComparisonTexts) -> Iterator[str]:
