@@ -532,7 +532,8 @@ def make_view_options(settings: Settings, *, is_for_file: bool = False) -> "View
     chosen = {name: getattr(settings, name) for name in names}
     chosen["show"] = tuple(settings.show.split(",")) if settings.show else None
     return ViewOptions(
-        width=target.width, height=target.height, utf8=target.utf8 or is_for_file,
+        width=target.width, height=target.height,
+        utf8=is_for_file or (target.utf8 and not settings.plain),
         color="truecolor" if is_for_file else depth,
         palette="mono" if target.mono and not is_for_file else settings.palette,
         **{name: value for name, value in chosen.items() if value is not None},

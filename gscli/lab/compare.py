@@ -92,13 +92,11 @@ def compare(
         reductions = question.list_reductions(chain.from_iterable(chosen.values()))
         arguments = [f"{name} {value}" for name, value in call.other_arguments.items()]
         names = [f"frameworks {','.join(only)}"[:100]] if only else []
-        raise UsageError(
-            f"no rule set can express this {concept}",
-            where=", ".join([*arguments, *names]),
-            details=tuple(UnsupportedRuleSet.format_reasons(unsaid)),
-            valid=" ".join(reductions) if operation.takes_reduction else "",
-            hint=f"gscli compare {concept} --help",
-        )
+        problem, where = f"no rule set can express this {concept}", ", ".join([*arguments, *names])
+        details = tuple(UnsupportedRuleSet.format_reasons(unsaid))
+        valid = " ".join(reductions) if operation.takes_reduction else ""
+        hint = f"gscli compare {concept} --help"
+        raise UsageError(problem, where=where, details=details, valid=valid, hint=hint)
     groups = group_equal_results(rows)
     return ComparisonResult(
         concept, arrays, call, groups, tuple(unsaid), tuple(only), tuple(opsets), own
@@ -124,17 +122,13 @@ def _build_concept_call(
 ) -> ConceptCall:
     valid = " ".join(concept.inputs)
     for name in concept.inputs:
-        if name not in arrays:
-            raise UsageError(f"the comparison needs {name}", valid=valid)
+        check_rule(name in arrays, f"the comparison needs {name}", kind=UsageError, valid=valid)
     for name in arrays.keys() - set(concept.inputs):
         raise UsageError("the comparison has no input of this name", where=name, valid=valid)
-    for name, stray in (
-        ("axis", axis is not None and not concept.takes_axis),
-        ("batch_dims", batch_dims != 0 and not concept.takes_batch_dims),
-        ("reduction", reduction != "none" and not concept.takes_reduction),
-    ):
-        if stray:
-            raise UsageError(f"the comparison takes no {name}", where=concept.summary)
+    usual = {"axis": axis is None, "batch_dims": batch_dims == 0, "reduction": reduction == "none"}
+    for name, is_usual in usual.items():
+        fits, problem = is_usual or getattr(concept, f"takes_{name}"), f"takes no {name}"
+        check_rule(fits, f"the comparison {problem}", concept.summary, kind=UsageError)
     parts = ((name, arrays[name]) for name in concept.inputs)
     tensors = [Tensor(name, array.shape, dtype_name(array.dtype)) for name, array in parts]
     data, indices, *updates = tensors

@@ -121,9 +121,8 @@ def _validate_job(job: Any, number: int) -> dict[str, Any]:
     if not isinstance(path, str) or path in ("", "-"):
         raise UsageError("output is the name of a file", where=f"line {number}")
     for key in job.keys() - _KEYS:
-        raise ContentRefused(
-            f"a job has no {sanitize(key, 60)!r}", where=f"line {number}", valid=" ".join(_KEYS)
-        )
+        problem, valid = f"a job has no {sanitize(key, 60)!r}", " ".join(_KEYS)
+        raise ContentRefused(problem, where=f"line {number}", valid=valid)
     return dict(job)
 
 
@@ -153,9 +152,7 @@ def _run_call(job: Mapping[str, Any]) -> Trace:
                 plan = prepare(operator, inputs, strict=False).skip_refused()
                 trace = Trace(operator, *run_plan(operator, plan), *facts)
                 error.document = {"expectation": _diagnose(job, trace)}
-        inline = {
-            key: json.dumps(part) for key, part in values.items() if not isinstance(part, str)
-        }
+        inline = {key: json.dumps(part) for key, part in values.items() if type(part) is not str}
         inputs.words = {**values, **inline}
         error.where = prefix_origin(error.where, inputs.origins)
         error.hint = make_hint(error, operator, inputs)

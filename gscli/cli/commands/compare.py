@@ -196,7 +196,6 @@ def _print_gradients(
     from gscli.views.words.gradient_words import describe_comparison
 
     result, options = compare_gradients(comparing, others), make_view_options(settings)
-    options = options._replace(utf8=options.utf8 and not settings.plain)
     lines = describe_comparison(result, options, is_short=settings.quiet)
     print_report(settings._replace(quiet=False), result.to_dict, partial(join_lines, lines))
     return int(not result.agree)
@@ -231,7 +230,6 @@ def _render(
     elif settings.is_verdict_alone:
         from gscli.views.words.comparison import ComparisonTexts
 
-        options = options._replace(utf8=options.utf8 and not settings.plain)
         text = ComparisonTexts(comparing, options).summary() + "\n"
     return text, pictures
 
