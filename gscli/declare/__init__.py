@@ -19,7 +19,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cached_property, lru_cache
 from typing import Annotated, Literal, TypeAlias, get_args
 
-from gscli.base import ShapeRefused, UsageError
+from gscli.base import UsageError, check_rule
 from gscli.base.records import Arguments, Record
 from gscli.base.words import suggest_names
 from gscli.declare.attributes import Attribute, Option, Role, attribute_from_parameter
@@ -181,12 +181,6 @@ class Signature:
         return {attribute.name: attribute for attribute in self.attributes}
 
     @cached_property
-    def _newer_attributes(self) -> list[Attribute]:
-        """Those that came with a version of the operator, or a choice of which did."""
-        options = [(item, item.option) for item in self.attributes]
-        return [item for item, option in options if option.since or option.choices_since]
-
-    @cached_property
     def dim_is_second(self) -> bool:
         """Whether the framework's own function has `dim` between the inputs, as PyTorch does."""
         return any(item.name == "dim" and item.is_required for item in self.attributes[:1])
@@ -243,9 +237,9 @@ class Signature:
         return values
 
     def _check_version(self, version: int, attrs: Arguments, values: Arguments) -> None:
-        for attribute in self._newer_attributes:
+        for attribute in [item for item in self.attributes if item.name in attrs]:
             option, name = attribute.option, attribute.name
-            is_known = name not in attrs or version >= (option.since or 0)
+            is_known = version >= (option.since or 0)
             brought = option.choices_since
             needed = brought.get(str(values[name]), 0) if is_known else option.since or 0
             if version < needed:
@@ -287,10 +281,9 @@ class Signature:
                 problem = f"{self.full_name} needs {item.name}"
                 raise UsageError(problem, valid=" ".join(self._input_words))
         many = self.variadic_inputs(passed)
-        if len(many) > MAX_INDEX_ARRAYS:
-            where, legal = f"{len(many):,} {self.variadic}", f"0 … {MAX_INDEX_ARRAYS}"
-            problem = "more index arrays than data can have axes"
-            raise ShapeRefused(problem, where=where, valid=legal)
+        problem, fits = "more index arrays than data can have axes", len(many) <= MAX_INDEX_ARRAYS
+        where = f"{len(many):,} {self.variadic}"
+        check_rule(fits, problem, where, valid=f"0 … {MAX_INDEX_ARRAYS}")
         known = {*self.input_names, *many} - {self.variadic}
         self._check_names("input", passed, known, self._input_words)
 

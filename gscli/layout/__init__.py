@@ -170,17 +170,16 @@ class Layout(LayoutFields):
         """Whether no cell is read or written, whatever the indices are."""
         return 0 in self.data_shape or not (self.entry_count and self.window_size)
 
-    @cached_property
-    def allocated_shapes(self) -> tuple[tuple[Shape, int], ...]:
-        """The shapes of arrays that a run makes, and their cells if sizes of zero did not count."""
-        shapes = self.output_shape, self.addressing.entry_shape + self.addressing.window
-        return tuple((shape, prod(filter(None, shape))) for shape in shapes)
+    @property
+    def allocated_shapes(self) -> tuple[Shape, Shape]:
+        """The shapes of arrays that a run makes."""
+        return self.output_shape, self.addressing.entry_shape + self.addressing.window
 
     @cached_property
     def max_allocated(self) -> tuple[int, int]:
-        """The most axes, and the most cells so counted, of the arrays that a run makes."""
-        shapes, cells = zip(*self.allocated_shapes, strict=True)
-        return max(map(len, shapes)), max(cells)
+        """The most axes, and the most cells if sizes of zero did not count, of these arrays."""
+        shapes = self.allocated_shapes
+        return max(map(len, shapes)), max([prod(filter(None, shape)) for shape in shapes])
 
     @cached_property
     def has_strict_row_indices(self) -> bool:

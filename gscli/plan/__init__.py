@@ -7,6 +7,7 @@ How large a result may become is judged from shapes alone, before anything is ma
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import prod
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -304,9 +305,9 @@ def _check_entry_count(layout: Layout, arrays: Arrays) -> None:
 
 def _check_allocatable(layout: Layout, width: int) -> None:
     """NumPy counts the bytes of a shape without its zeros, and no more than 64 axes."""
-    for shape, cells in layout.allocated_shapes:
+    for shape in layout.allocated_shapes:
         check_rule(
-            len(shape) <= _MAX_AXES and width * cells <= _MAX_BYTES,
+            len(shape) <= _MAX_AXES and width * prod(filter(None, shape)) <= _MAX_BYTES,
             "no array can have the shape of the output",
             f"{len(shape)} axes: {format_shape(shape)}"[:200],
             kind=LimitRefused,

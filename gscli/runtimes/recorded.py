@@ -82,7 +82,7 @@ def _answer_by_rules(case: Case) -> Reply:
     except (LimitRefused, MemoryError) as limit:
         return Reply("unsupported", text=str(limit) or "not enough memory")
     except GscliError as refusal:
-        return Reply("error", text=str(refusal))
+        return Reply("error", None, str(refusal))
     return Reply("output", trace.output, "", flows)
 
 

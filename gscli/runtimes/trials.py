@@ -18,8 +18,6 @@ from gscli.frameworks.operator import Operator
 from gscli.gradients.call import Gradients, trace_gradients
 from gscli.lab.cases import build_command, format_inputs
 from gscli.lab.difference import DEFAULT_TOLERANCE, Tolerance, compare_tensors
-from gscli.lab.gradient_causes import CHOICES
-from gscli.lab.gradient_comparison import find_differing_gradient
 from gscli.plan import plan_call
 from gscli.plan.plan import Plan
 from gscli.runtimes.coverage import BOUNDARY_RULES, find_covered_rules, find_value_words
@@ -127,6 +125,8 @@ class FuzzCase:
         call = call.replace("gscli ", "gscli grad ", 1)
         if self.cotangent is None:
             return call
+        from gscli.lab.gradient_comparison import find_differing_gradient
+
         flow = str(self.cotangent.tolist()).replace(" ", "")
         differs = find_differing_gradient(self._framework_gradients.arrays, self.gradients.arrays)
         return f"{call} --cotangent '{flow}'{' --rules loop' if differs else ''}"
@@ -255,6 +255,9 @@ def find_output_mismatch(
 
 def _compare_gradients(own: Gradients, answer: Reply) -> Mismatch | None:
     """What is wrong with the gradients of an answer; inputs without one are left out."""
+    from gscli.lab.gradient_causes import CHOICES
+    from gscli.lab.gradient_comparison import find_differing_gradient
+
     theirs = {name: flow for name, flow in (answer.gradients or {}).items() if flow is not None}
     wrong = find_differing_gradient(own.arrays, theirs)
     if wrong is None:

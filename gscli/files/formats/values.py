@@ -22,7 +22,7 @@ from gscli.base.arrays import (
     integer_limits,
     is_integer_dtype,
 )
-from gscli.base.words import sanitize
+from gscli.base.words import dtype_max, sanitize
 from gscli.files.content import check_limit
 from gscli.files.request import JSON_WORDS
 
@@ -74,16 +74,15 @@ def array_of_dtype(values: list[Any], dtype: DType | None, place: Locate, limit:
     size = len(values) * max(dtype.itemsize, 1)
     if size > limit:
         check_limit(size, limit, place(0), "the array")
-    letter = dtype.kind
-    if letter == "c":
+    if dtype.kind == "c":
         return _complex_array(values, dtype, place, limit)
-    if not kinds <= _KINDS_TAKEN.get(letter, _NUMBER_KINDS):
+    if not kinds <= _KINDS_TAKEN.get(dtype.kind, _NUMBER_KINDS):
         raise _foreign_kind_error(values, dtype, place)
-    if letter == "b":
+    if dtype.kind == "b":
         return np.array(values, dtype)
-    if letter == "U":
+    if dtype.kind == "U":
         return _text_array(values, place, limit)
-    if letter == "S":
+    if dtype.kind == "S":
         return _byte_text(values, dtype, place)
     if is_integer_dtype(dtype):
         return _integer_array(values, kinds, dtype, place)
@@ -157,7 +156,10 @@ def _float_array(values: list[Any], kinds: set[type], dtype: DType, place: Locat
         shown = _format_integer(values[number])
         raise ContentRefused(f"{shown} does not fit float64", where=place(number)) from None
     narrow = back = wide
-    if dtype != wide.dtype:
+    is_half_or_single = dtype.kind == "f" and dtype != wide.dtype
+    if is_half_or_single and np.maximum.reduce(np.abs(wide)) <= dtype_max("float16"):
+        narrow = back = wide.astype(dtype)  # all of them are finite in both types
+    elif dtype != wide.dtype:
         with np.errstate(all="ignore"):
             narrow = wide.astype(dtype)
             back = narrow.astype(np.float64)
