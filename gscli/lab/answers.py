@@ -268,6 +268,7 @@ def group_equal_results(results: Iterable[RuleSetResult]) -> tuple[ResultGroup, 
 def comparison_to_dict(comparing: ComparisonResult) -> dict[str, object]:
     """The JSON form, schema SCHEMA; it says all that is needed to compare again."""
     call = comparing.call
+    pairs = [(group, row) for group in comparing.groups for row in group.rows]
     return {
         "schema": SCHEMA,
         "concept": comparing.concept,
@@ -280,11 +281,7 @@ def comparison_to_dict(comparing: ComparisonResult) -> dict[str, object]:
         "results": comparing.result_count,
         "refusals": comparing.refusal_count,
         "reference": None if comparing.reference is None else comparing.reference.label,
-        "rows": [
-            _result_to_dict(comparing, group, row)
-            for group in comparing.groups
-            for row in group.rows
-        ],
+        "rows": [_result_to_dict(comparing, *pair) for pair in pairs],
         "unsaid": [
             {
                 "label": row.label,
@@ -305,9 +302,8 @@ def _result_to_dict(
         "operator": row.operator.full_name,
         "attrs": {name: value for name, value in row.attrs.items() if value is not None},
         "group": comparing.groups.index(group),
+        **({"runtime": True} if row.from_runtime else {}),
     }
-    if row.from_runtime:
-        entry["runtime"] = True
     if row.output is None:
         entry["error"] = row.error.to_dict() if row.error else None
         return entry

@@ -162,11 +162,8 @@ class RuleSetQuestion(Record):
         """Reductions that some of the comparisons can express."""
         pairs = [*declared]
         calls = {name: self.call._replace(reduction=name) for name in REDUCTION_NAMES}
-        return [
-            name
-            for name, call in calls.items()
-            if any(self._replace(call=call).iter_expressible(pairs))
-        ]
+        questions = {name: self._replace(call=call) for name, call in calls.items()}
+        return [name for name, other in questions.items() if any(other.iter_expressible(pairs))]
 
     def ask(self, operator: Operator, comparison: Comparison, attrs: Arguments) -> RuleSetResult:
         """The answer of a rule set, or its refusal."""
@@ -191,11 +188,10 @@ class RuleSetQuestion(Record):
         converted: dict[str, Array] = {}
         for role, name in zip(("data", "indices", "updates"), comparison.inputs, strict=False):
             if name:
-                parts = (
-                    _split_indices(comparison, name, self.arrays[role]) if role == "indices" else {}
-                )
-                converted |= parts or {name: self.arrays[role]}
-                roles |= dict.fromkeys(parts or (name,), role)
+                part = self.arrays[role]
+                parts = {name: part} if role != "indices" else _split_indices(comparison, part)
+                converted |= parts
+                roles |= dict.fromkeys(parts, role)
         if comparison.axis_input:
             roles[comparison.axis_input] = "axis"
             converted[comparison.axis_input] = np.array(self.call.axis or 0)
@@ -206,13 +202,15 @@ class RuleSetQuestion(Record):
         return roles, converted
 
 
-def _split_indices(comparison: Comparison, name: str, indices: Array) -> dict[str, Array]:
-    """Indices as an operator wants them that has its vectors elsewhere; {} where they fit."""
+def _split_indices(comparison: Comparison, indices: Array) -> dict[str, Array]:
+    """Indices as an operator wants them that may have its vectors elsewhere, by its names."""
+    name = comparison.inputs[1]
     if comparison.vector_layout == "last":
-        return {}
+        return {name: indices}
     if comparison.vector_layout == "one":
         return {f"{name}_0": indices}
     columns = np.moveaxis(indices, -1, 0) if indices.ndim else indices
     if comparison.vector_layout == "first":
         return {name: columns.copy()}
-    return {f"{name}_{number}": np.array(column) for number, column in enumerate(columns)}
+    parts = {f"{name}_{number}": np.array(column) for number, column in enumerate(columns)}
+    return parts or {name: indices}
