@@ -218,9 +218,12 @@ class ComparisonResult:
 
     @property
     def agree(self) -> bool:
-        """True when every rule set gives the same answer, and all that were asked for give one."""
+        """True when every rule set gives the same answer, and all that were asked for give one,
+        or refuse as a runtime does.
+        """
         missing = [row for row in self.unsupported if row.is_requested]
-        return len(self.groups) == 1 and not missing and not (self.only and not self.answers)
+        may_refuse = any(row.from_runtime for row in self.rows) or not self.only
+        return len(self.groups) == 1 and not missing and bool(self.answers or may_refuse)
 
     @property
     def result_count(self) -> int:
