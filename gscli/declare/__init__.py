@@ -276,21 +276,17 @@ class Signature:
         ShapeRefused for more index arrays than there can be axes.
         """
         passed = dict.fromkeys(names)
+        spelt = [f"{item.name}_0" if item.kind == "many" else item.name for item in self.inputs]
         for item in self.inputs:
             if not item.optional and item.kind != "many" and item.name not in passed:
                 problem = f"{self.full_name} needs {item.name}"
-                raise UsageError(problem, valid=" ".join(self._input_words))
+                raise UsageError(problem, valid=" ".join(spelt))
         many = self.variadic_inputs(passed)
         problem, fits = "more index arrays than data can have axes", len(many) <= MAX_INDEX_ARRAYS
         where = f"{len(many):,} {self.variadic}"
         check_rule(fits, problem, where, valid=f"0 … {MAX_INDEX_ARRAYS}")
         known = {*self.input_names, *many} - {self.variadic}
-        self._check_names("input", passed, known, self._input_words)
-
-    @cached_property
-    def _input_words(self) -> list[str]:
-        """Names of the inputs as they are typed."""
-        return [f"{item.name}_0" if item.kind == "many" else item.name for item in self.inputs]
+        self._check_names("input", passed, known, spelt)
 
 
 @lru_cache(64)  # small calls, one after the other, have inputs of the same names

@@ -39,7 +39,6 @@ MAX_OUTPUT_BYTES = 16 * MOST_VALUES
 # Sums and products of gradients may be made in any order.
 GRADIENT_TOLERANCE = Tolerance(1e-9, 1e-12)
 
-_EXPECTATIONS = get_args(ExpectedOutput)
 _NEEDED = {"id": object, "op": object, "inputs": dict, "expect": object}
 _CASE_EXAMPLE = '{"id": …, "framework": …, "op": …, "inputs": {…}, "attrs": {…}, "expect": …}'
 
@@ -136,7 +135,7 @@ def _check_parts(record: Any) -> None:
     if flaw := find_flaw(record, _NEEDED, {"attrs": dict, "gradients": dict}):
         raise ValueError(flaw)
     expect = record["expect"]
-    if expect not in _EXPECTATIONS or (expect == "output" and "output" not in record):
+    if expect not in get_args(ExpectedOutput) or (expect == "output" and "output" not in record):
         raise ValueError(f"expect is {expect!r}, with the output where it is 'output'")
 
 

@@ -151,10 +151,9 @@ def check_batch_dims(batch_dims: int, low: int, high: int, *tensors: Tensor) -> 
 
     >>> check_batch_dims(1, 0, 1, Tensor("data", (2, 3), "int8"))
     """
-    if not low <= batch_dims <= high:
-        where, details = f"batch_dims = {batch_dims}", tuple(map(str, tensors))
-        problem, legal = "batch_dims is out of range", f"{low} … {high}"
-        raise ShapeRefused(problem, where=where, details=details, valid=legal, hint=BATCHES_HINT)
+    fits, where = low <= batch_dims <= high, f"batch_dims = {batch_dims}"
+    problem, legal = "batch_dims is out of range", f"{low} … {high}"
+    check_rule(fits, problem, where, *tensors, valid=legal, hint=BATCHES_HINT)
 
 
 def check_vector_length(indices: Tensor, longest: int, hint: str = "") -> None:

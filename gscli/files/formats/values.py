@@ -156,9 +156,8 @@ def _float_array(values: list[Any], kinds: set[type], dtype: DType, place: Locat
         shown = _format_integer(values[number])
         raise ContentRefused(f"{shown} does not fit float64", where=place(number)) from None
     narrow = back = wide
-    is_half_or_single = dtype.kind == "f" and dtype != wide.dtype
-    if is_half_or_single and np.maximum.reduce(np.abs(wide)) <= dtype_max("float16"):
-        narrow = back = wide.astype(dtype)  # all of them are finite in both types
+    if dtype.kind == "f" and np.maximum.reduce(np.abs(wide), initial=0) <= dtype_max("float16"):
+        narrow = back = wide.astype(dtype, copy=False)  # all of them are finite in both types
     elif dtype != wide.dtype:
         with np.errstate(all="ignore"):
             narrow = wide.astype(dtype)
