@@ -129,6 +129,7 @@ def load_many(
     names: Sequence[str],
     *,
     optional: Collection[str] = (),
+    named: Collection[str] = (),
     dtype: str | None = None,
     empty_dtype: str | None = None,
     max_bytes: int | None = None,
@@ -136,17 +137,23 @@ def load_many(
     """All inputs of an operator from one .npz, .safetensors, .h5, .onnx or folder, by name.
 
     `data` is also found as params, x, a or input, `indices` as idx or index, `updates` as upd, src
-    or values; in a folder as data.npy, data.json or input_0.pb. `dtype` names the type of opaque
-    elements only. Raises as `load` does, CannotRead for an argument that is not there (unless it
-    is in `optional`).
+    or values, where none is called so itself; in a folder as data.npy, data.json or, in order,
+    input_0.pb. `dtype` names the type of opaque elements only. Arguments that are `named` elsewhere
+    are left out. Raises as `load` does, CannotRead for an argument that is not there (unless it is
+    in `optional`).
     """
     limit, types = max_bytes or MAX_BYTES, (_parse(dtype), None, _parse(empty_dtype))
     with _memory_errors(text):
-        sources = _match_sources(text, names, optional, limit)
+        parts = list_sources(text, limit)
+        others = [name for name in names if name not in named]
+        keys = {name: match_argument(name, names, parts, text) for name in others}
+        missing = [name for name, key in keys.items() if key is None and name not in optional]
+        problem, legal = f"{text} has nothing for {''.join(missing[:1])}", list_keys(parts)
+        check_rule(not missing, problem, text, kind=CannotRead, valid=legal)
         return {
-            name: _load(source, ReadRequest(name, *types, opaque_only=True, limit=limit))
-            for name, source in sources.items()
-        }
+            name: _load(parts[key], ReadRequest(name, *types, opaque_only=True, limit=limit))
+            for name, key in keys.items() if key is not None
+        }  # fmt: skip
 
 
 def members(path: str, *, max_bytes: int | None = None) -> list[Member]:
@@ -376,30 +383,14 @@ def read_array(content: Content, request: ReadRequest) -> LoadedInput:
     return format_for(request.suffix).read(content, request)
 
 
-def _match_sources(
-    text: str, names: Sequence[str], optional: Collection[str], limit: int
-) -> dict[str, Source]:
-    """Where each argument is to be loaded from; arguments in `optional` may be absent.
-
-    A member or file named exactly as the argument wins, then a synonym. In a folder
-    `input_0.pb`, `input_1.pb` … stand for the arguments in order, as in ONNX tests.
-    """
-    plain = os.path.isdir(text) and file_suffix(text) not in STORES
-    parts = _folder_sources(text) if plain else _container_sources(text, limit)
-    matched = {name: match_argument(name, names, parts, text) for name in names}
-    missing = [name for name in names if matched[name] is None and name not in optional]
-    if missing:
-        raise CannotRead(f"{text} has nothing for {missing[0]}", where=text, valid=list_keys(parts))
-    return {name: parts[key] for name, key in matched.items() if key is not None}
-
-
-def _container_sources(text: str, limit: int) -> dict[str, Source]:
-    content, suffix = _open_content(text, limit)
-    with content:
-        problem = f"{text} holds one array, not all inputs"
-        legal = f"a folder, or {' '.join(sorted(MANY_MEMBERS))}"
-        check_rule(suffix in MANY_MEMBERS, problem, kind=UsageError, valid=legal)
-        names = [member.name for member in list_arrays(content, suffix, limit)]
+def list_sources(text: str, limit: int | None = None) -> dict[str, Source]:
+    """By name what a folder, or a file of several arrays, holds; UsageError for one array."""
+    if os.path.isdir(text) and file_suffix(text) not in STORES:
+        return _folder_sources(text)
+    names = [member.name for member in members(text, max_bytes=limit)]
+    legal = f"a folder, or {' '.join(sorted(MANY_MEMBERS))}"
+    problem = f"{text} holds one array, not all inputs"
+    check_rule("" not in names, problem, kind=UsageError, valid=legal)
     return {name: Source(f"{text}::{name}", "file", text, name) for name in names}
 
 

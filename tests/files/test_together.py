@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
 import numpy as np
 import pytest
 from library_process import library_in_this_process
+from shell import forked as gscli
 
 from gscli import files
 from gscli.base import CannotRead, GscliError, UsageError
@@ -129,3 +131,35 @@ def test_pipes_in_a_folder_are_not_waited_for(tmp_path: Path) -> None:
     (tmp_path / "data.npy").symlink_to("data.npy")
     with pytest.raises(CannotRead, match="cannot read"):
         load_many(str(tmp_path), ["data", "indices"])
+
+
+@pytest.mark.parametrize(
+    ("words", "answer"),
+    [
+        (("gather", "all.npz", "--indices", "[1,1]"), [3, 4, 5, 3, 4, 5]),
+        (("gather", "folder", "--indices", "[1]"), [3, 4, 5]),
+        (("torch", "index-select", "all.npz", "--index", "[1]", "--dim", "0"), [3, 4, 5]),
+        (("gather", "all.npz", "--data", "[7,8]"), [7]),
+        (("scatter-elements", "short.npz", "--updates", "[[9]]", "--indices", "[[0]]"),
+         [9, 1, 2, 3, 4, 5]),
+        (("openvino", "gather", "short.npz", "--axis", "1"), [0, 3]),
+    ],
+)  # fmt: skip
+def test_what_is_named_wins_over_a_container(
+    words: tuple[str, ...], answer: list[int], tmp_path: Path
+) -> None:
+    container(tmp_path, "npz")
+    np.savez(tmp_path / "short.npz", data=ARRAYS[0], indices=ARRAYS[1])
+    (tmp_path / "folder").mkdir()
+    folder(tmp_path / "folder", "data.npy", "indices.json")
+    done = gscli(*words, "--json=output", cwd=tmp_path)
+    assert json.loads(done.stdout)["data"] == answer, done.stderr.decode()
+
+
+def test_errors_of_a_named_input_are_told_beside_a_container(tmp_path: Path) -> None:
+    container(tmp_path, "npz")
+    done = gscli("gather", "all.npz", "--indices", "nosuch.npy", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (66, b"")
+    assert b"cannot read nosuch.npy" in done.stderr
+    done = gscli("gather", "all.npz", "--indices", "-", "--data", "-", cwd=tmp_path)
+    assert done.returncode in (2, 65), done.stderr.decode()

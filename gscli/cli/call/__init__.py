@@ -160,29 +160,31 @@ def write_results(
     sys.stdout.write(text)
 
 
-def is_container(word: str, containers: tuple[str, ...] = CONTAINER_SUFFIXES) -> bool:
-    """Whether a word names a folder, or a file that holds every input by its name."""
-    return "::" not in word and (word.lower().endswith(containers) or os.path.isdir(word))
+def find_container(words: Sequence[str], suffixes: tuple[str, ...] = CONTAINER_SUFFIXES) -> str:
+    """The only word, where it names a folder, or a file that holds every input by its name."""
+    word = words[0] if len(words) == 1 and "::" not in words[0] else ""
+    return word if word.lower().endswith(suffixes) or os.path.isdir(word) else ""
 
 
 def load_inputs(
-    source: str | Mapping[str, object], names: Sequence[str], settings: Settings, *,
+    words: Mapping[str, object], names: Sequence[str], settings: Settings, *, container: str = "",
     optional: Collection[str] = (), converted: Collection[str] = (), left: str = "",
 ) -> dict[str, files.LoadedInput]:  # fmt: skip
-    """The inputs that words stand for, or those of an archive or a folder.
+    """The inputs that words stand for; those that have none come from an archive or a folder.
 
     Types are as the files say or the numbers suggest: `--dtype` names the type of opaque elements,
     and converts those that are to be `converted`; what else it means needs a layout. The input
     `left` stays in its Zarr store, if it lies in one, or its .npy file open.
     """
     options = settings.reading
-    if isinstance(source, str):
-        return files.load_many(source, names, optional=optional, **options)
     loaded: dict[str, files.LoadedInput] = {}
-    for name, text in source.items():
+    if container:
+        loaded = files.load_many(container, names, optional=optional, named=words, **options)
+    for name, text in words.items():
         how = {"opaque_only": name not in converted, "leave": name == left, **options}
         loaded[name] = files.load(str(text), name=name, **how)
-    return loaded
+    order = (*names, *words) if container else words
+    return {name: loaded[name] for name in order if name in loaded}
 
 
 def parse_attributes(operator: Operator, texts: Mapping[str, str]) -> dict[str, object]:
@@ -221,18 +223,19 @@ class Call:
         """Every input, read. UsageError where words are too many or too few."""
         operator, words, settings = self.operator, self.words, self.settings
         attrs: Arguments = parse_attributes(operator, self.texts)
-        together = len(words) == 1 and len(operator.inputs) > 1 and is_container(words[0])
-        typed = {} if together else assign_inputs(operator, words, settings.extra)
-        source: str | Mapping[str, object] = words[0] if together else typed
+        container = find_container(words) if len(operator.inputs) > 1 else ""
+        typed: dict[str, Any] = {**settings.extra}
+        typed = typed if container else assign_inputs(operator, words, typed)
         if settings.output is not None:
-            named = [f"{words[0]}::"] if together else map(str, typed.values())
-            check_replaced(settings.output, [*named, settings.expect or ""])
-        if operator.variadic is not None and not isinstance(source, str):
+            named = [f"{container}::", *typed.values(), settings.expect or ""]
+            check_replaced(settings.output, named)
+        source: Arguments = typed
+        if operator.variadic is not None and not container:
             from gscli.plan.masks import extract_subscript
 
-            source, attrs = extract_subscript(operator, source, attrs)
+            source, attrs = extract_subscript(operator, typed, attrs)
         loaded = load_inputs(
-            source, operator.input_names, settings,
+            source, operator.input_names, settings, container=container,
             optional=[item.name for item in operator.inputs if item.optional],
             left=operator.input_names[0] if self.is_lazy else "",
         )  # fmt: skip

@@ -11,7 +11,7 @@ from gscli import files
 from gscli.base import ContentRefused, UsageError, check_rule
 from gscli.base.records import Record
 from gscli.base.words import format_columns, format_count, join_lines, quote_word, sanitize
-from gscli.cli.call import Call, is_container, run_operator
+from gscli.cli.call import Call, find_container, run_operator
 from gscli.cli.options import Settings, print_report, print_stderr
 from gscli.files.request import list_keys
 from gscli.lab.model_nodes import ModelNode
@@ -130,7 +130,7 @@ def _assign_words(
             unnamed.append(word)
         else:
             sources[by_any_name[tensor]] = word.removeprefix(f"{tensor}=")
-    if len(unnamed) == 1 and is_container(unnamed[0], _CONTAINER_SUFFIXES):
+    if find_container(unnamed, _CONTAINER_SUFFIXES):
         sources = _match_members(unnamed.pop(), tensors, settings) | sources
     open_ones = [name for name in tensors if name not in sources]
     fed = [name for name in open_ones if name not in constants]
@@ -144,11 +144,8 @@ def _assign_words(
 
 def _match_members(word: str, tensors: Mapping[str, str], settings: Settings) -> dict[str, str]:
     """Members of a container, or files of a folder, that are called as a tensor or an input."""
-    if Path(word).is_dir():
-        stems = {path.stem: str(path) for path in sorted(Path(word).iterdir()) if path.is_file()}
-    else:
-        limit = settings.max_bytes
-        stems = {item.name: f"{word}::{item.name}" for item in files.members(word, max_bytes=limit)}
+    parts = files.list_sources(word, settings.max_bytes)
+    stems = {name: source.text for name, source in parts.items()}
     # The model's own name counts where both are there.
     pairs = [(name, key) for name, tensor in tensors.items() for key in (name, tensor)]
     sources = {name: stems[key] for name, key in pairs if key in stems}

@@ -115,8 +115,8 @@ def check_model(
         raise UsageError("a whole model is run on", where=where, valid=" ".join(RUNTIMES))
     model = OnnxModel.read(path, settings.max_bytes)
     feeds = {
-        member.name: files.load(f"{word}::{member.name}").array
-        for word in words for member in files.members(word)
+        name: files.load(source.text).array
+        for word in words for name, source in files.list_sources(word).items()
     }  # fmt: skip
     report = watch_model(model, feeds, on or "", python or sys.executable)
     screen = detect_screen(sys.stdout, settings.color, settings.width)

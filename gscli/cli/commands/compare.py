@@ -236,17 +236,17 @@ def _render(
 
 def _inputs(name: ConceptName, words: Sequence[str], settings: Settings) -> CallInputs:
     """Inputs of a comparison: data, indices and updates, which take data's type where they fit."""
-    from gscli.cli.call import is_container, load_inputs
+    from gscli.cli.call import find_container, load_inputs
     from gscli.plan import CallInputs
 
     names = CONCEPTS[name].inputs
-    together = len(words) == 1 and is_container(words[0])
-    fits = together or len(words) == len(names)
+    container = find_container(words)
+    fits = container or len(words) == len(names)
     problem = f"compare {name} takes {len(names)} inputs, got {len(words)}"
     legal, hint = " ".join(item.upper() for item in names), f"gscli compare {name} --help"
     check_rule(bool(fits), problem, kind=UsageError, valid=legal, hint=hint)
-    source = words[0] if together else dict(zip(names, words, strict=True))
-    loaded = load_inputs(source, names, settings, converted=("data", "updates"))
+    named, converted = {} if container else dict(zip(names, words, strict=True)), names[::2]
+    loaded = load_inputs(named, names, settings, container=container, converted=converted)
     inputs = CallInputs.from_loaded(loaded)
     if not inputs.is_typed.get("updates", True):
         from gscli.frameworks.typing import cast_untyped
