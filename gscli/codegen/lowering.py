@@ -269,17 +269,18 @@ class ScatterLowering:
         starts_anew = not layout.include_self and layout.reduction != "none"
         starts_anew = starts_anew and not request.leaves_out
         if divides or starts_anew:
-            if "add" not in indices.native.reductions:
-                title = self.target.title
-                raise CannotTranslate(f"{title} cannot leave data out of {self.reduction} here")
-            zeros = steps.full(layout.view_shape, layout.own_terms, "int32", "counts")
-            ones = steps.full(layout.result_shape, 1, "int32", "ones")
-            counts = self._emit_scatter(indices, zeros, ones, ReductionRequest("add"))
+            adds = "add" in indices.native.reductions
+            # What only multiplies counts nothing: there a product of zeros marks touched cells.
+            start, term, op = (layout.own_terms, 1, "add") if adds else (1, 0, "mul")
+            starts = steps.full(layout.view_shape, start, "int32", "counts")
+            terms = steps.full(layout.result_shape, term, "int32", "ones" if adds else "zeros")
+            counts = self._emit_scatter(indices, starts, terms, ReductionRequest(op))
             self.composed = True
         if starts_anew:
-            touched = steps.cast(counts, "bool")
-            base = self._replace_cells(base._replace(name="data"), touched, self.reduction)
-            counts = steps.where(touched, counts, 1)
+            mask, base = steps.cast(counts, "bool"), base._replace(name="data")
+            replaces = self._replace_cells(base, mask, self.reduction)
+            base = replaces if adds else steps.where(mask, base, 1)
+            counts = steps.where(mask, counts, 1)
         output = self._emit_scatter(indices, base, updates, request)
         if self.combines_bool and layout.reduction == "sub":
             output = self._emit_composed("mod", output, sizes=Constant(2, output.dtype))
