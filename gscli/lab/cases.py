@@ -183,7 +183,7 @@ def build_command(
     words += more
     for name, value in attrs.items():
         if name != "indices_per_axis":
-            words += _format_option(operator, name, value)
+            words += format_option(operator, name, value)
     return format_command(words)
 
 
@@ -202,7 +202,8 @@ def format_inputs(inputs: Arrays) -> dict[str, str]:
     return words
 
 
-def _format_option(operator: Operator, name: str, value: object) -> list[str]:
+def format_option(operator: Operator, name: str, value: object) -> list[str]:
+    """An attribute as words of a command line."""
     flag = sanitize(name.replace("_", "-"))
     if name == "subscript" and isinstance(value, str):
         return [f"--{flag}", f"[{sanitize(value)}]"]  # None alone would be no subscript

@@ -14,12 +14,13 @@ from typing import TypeAlias
 
 import numpy as np
 
-from gscli.base import GscliError
+from gscli.base import GscliError, InputRefused, check_rule
 from gscli.base.arrays import Array, parse_dtype
 from gscli.base.records import Record
 from gscli.base.words import INTEGERS
 from gscli.frameworks.operator import Comparison
 from gscli.kernel.reductions import REDUCTION_WORDS, REDUCTIONS, saturating_cast
+from gscli.lab.cases import format_option
 from gscli.lab.compare import compare
 from gscli.lab.concepts import find_concept_arguments
 from gscli.lab.sample import (
@@ -70,6 +71,16 @@ def iter_mistakes(call: CallVariants) -> Iterator[CandidateCause]:
     """Every mistake that has an answer for this call, the plainest first; refusals are left out."""
     for table in _TABLES:
         yield from run_candidates(table(call))
+
+
+def iter_modes(call: CallVariants) -> Iterator[CandidateCause]:
+    """What the operator gives under its other options, those that choose a reduction left out."""
+    operator = call.trace.operator
+    for item in operator.attributes:
+        values = item.choices or (True, False) * (item.kind == "bool")
+        for value in values if item.option.role != "reduction" else ():
+            cause = f"it is called with {' '.join(format_option(operator, item.name, value))}"
+            yield from run_candidates([(cause, partial(call.with_attributes, {item.name: value}))])
 
 
 # --- other frameworks -------------------------------------------------------------------------
@@ -164,8 +175,10 @@ def _reduction_mistakes(call: CallVariants) -> DeferredRuns:
         without = "takes no part in" if layout.include_self else "takes part in"
         if layout.data_name is not None:  # 0 is no part of a mean
             yield f"{layout.data_name} {without} the reduction", partial(call.with_layout, flipped)
-        if layout.dtype in INTEGERS and np.dtype(layout.dtype).itemsize < np.dtype(int).itemsize:
-            yield f"results beyond {layout.dtype} stay at its ends", partial(_saturate, call)
+        if layout.dtype in INTEGERS:
+            cause = f"results beyond {layout.dtype} stay at its ends"
+            is_mean, cut = layout.reduction == "mean", "means of integers are cut toward zero"
+            yield cut if is_mean else cause, partial(_convert_floats, call)
         if layout.dtype in _WIDER:
             kept = None if layout.accumulate_dtype else _WIDER[layout.dtype]
             cause = f"the reduction is computed in {kept or layout.dtype}"
@@ -214,11 +227,15 @@ def _unusual_indices(trace: Trace) -> tuple[bool, bool]:
     return negative, beyond
 
 
-def _saturate(call: CallVariants) -> Array:
-    """What a type of integers gives that does not wrap around."""
+def _convert_floats(call: CallVariants) -> Array:
+    """What floats give, cut toward zero and at the ends of a type of integers; InputRefused where
+    nothing is cut.
+    """
     values = filter(None, call.trace.layout.value_names)
     wide = call.with_inputs(dict.fromkeys(values, lambda array: array.astype(np.float64)))
-    return saturating_cast(wide, call.trace.output.dtype)
+    output = saturating_cast(wide, call.trace.output.dtype)
+    check_rule(bool((output != np.floor(wide)).any()), "nothing is cut", kind=InputRefused)
+    return output
 
 
 def _subtract_swapped(call: CallVariants) -> Array:
@@ -334,7 +351,9 @@ def _input_mistakes(call: CallVariants) -> DeferredRuns:
     if indices and updates and inputs[indices].ndim and inputs[updates].ndim:
         for cause, change in _LEFT_OUT.items():
             yield cause, partial(call.with_inputs, {indices: change, updates: change})
-    yield from _result_mistakes(call)
+    output, is_whole = call.trace.output, call.cells is None and not call.trace.is_refused
+    for order in _other_orders(output) if is_whole else ():
+        yield "the result is transposed", partial(np.transpose, output, order)
     others = [name for name in REDUCTION_WORDS if name not in _PLAIN_REDUCTIONS]
     yield from _other_reductions(call, others)
     for dtype in _NARROWER.get(layout.dtype, ()):
@@ -347,13 +366,6 @@ def _index_transforms(trace: Trace, name: str) -> dict[str, ArrayTransform]:
     if any(column.vector_dim == last for column in trace.layout.addressing.columns):
         return _INDEX_TRANSFORMS | _VECTOR_TRANSFORMS
     return _INDEX_TRANSFORMS | (_ROW_TRANSFORMS if last > 0 else {})
-
-
-def _result_mistakes(call: CallVariants) -> DeferredRuns:
-    """The right result with its axes in another order."""
-    output, is_whole = call.trace.output, call.cells is None and not call.trace.is_refused
-    for order in _other_orders(output) if is_whole else ():
-        yield "the result is transposed", partial(np.transpose, output, order)
 
 
 def _other_orders(array: Array) -> Iterator[tuple[int, ...]]:

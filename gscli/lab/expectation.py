@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import nullcontext, suppress
 from functools import cached_property
+from itertools import islice, starmap
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from gscli.base.arrays import Array, BoolArray, Indices, cast_lossless
 from gscli.base.words import entry_name, format_count, sanitize
 from gscli.disk import mapped
 from gscli.files import LoadedInput
-from gscli.lab.causes import PossibleCause, iter_mistakes, iter_rule_sets
+from gscli.lab.causes import PossibleCause, iter_mistakes, iter_modes, iter_rule_sets
 from gscli.lab.difference import (
     DEFAULT_TOLERANCE,
     SliceCounter,
@@ -175,6 +176,8 @@ class OutputDiagnosis:
         ]
         most = max((fit.cells for fit in fits), default=0)
         exact = tuple(fit for fit in fits if fit.is_exact)
+        modes = filter(None, starmap(self._match_cause, () if exact else iter_modes(call)))
+        exact = exact or tuple(islice((fit for fit in modes if fit.is_exact), 1))
         return exact or tuple(fit for fit in fits if fit.cells == most)
 
     @property

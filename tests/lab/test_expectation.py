@@ -185,6 +185,16 @@ PLANTED: list[tuple[str, str, dict[str, Array], dict[str, Any], Array]] = [
      {"data": np.array([100, -100], np.int8), "indices": np.array([0, 1]),
       "updates": np.array([100, -100], np.int8)}, {"reduction": "add"},
      np.array([127, -128], np.int8)),
+    ("means of integers are cut toward zero", "torch.scatter_reduce",
+     {"input": np.array([-7, 10, 3]), "index": np.array([0, 0, 1, 2]),
+      "src": np.array([-2, -1, 1, -4])}, {"dim": 0, "reduce": "mean"}, np.array([-3, 5, 0])),
+    ("means of integers are cut toward zero", "openvino.scatter_elements_update",
+     {"data": np.array([-7, 10, 3], np.int32), "indices": np.array([0, 0, 1, 2]),
+      "updates": np.array([-2, -1, 1, -4], np.int32), "axis": np.array(0)},
+     {"reduction": "mean"}, np.array([-3, 5, 0], np.int32)),
+    ("results beyond int64 stay at its ends", "onnx.scatter_elements",
+     {"data": np.array([2**63 - 1, 5]), "indices": np.array([0, 1]),
+      "updates": np.array([2**63 - 1, 1])}, {"reduction": "add"}, np.array([2**63 - 1, 6])),
     ("empty cells hold -inf", "tensorflow.unsorted_segment_max",
      {"data": BITS, "segment_ids": np.array([0, 1, 1, 1])}, {"num_segments": 3},
      np.array([4.0, 7.0, -np.inf])),
@@ -248,6 +258,34 @@ def test_a_planted_mistake_is_named_on_a_sample_of_a_large_answer(
     assert cause in [fit.cause for fit in found.causes if fit.is_exact], found.describe()
     assert any("causes are tried on" in line for line in found.describe())
     assert found.to_dict()["tried"] == expected.size
+
+
+WINDOWS = {
+    "update_window_dims": (1,), "scatter_dims_to_operand_dims": (0,), "inserted_window_dims": (),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "attrs", "expected", "cause"),
+    [
+        ("stablehlo.scatter", {"index_vector_dim": 1, "update_computation": "add"},
+         [0, 4, 5, 6, 0], "--xla"),
+        ("stablehlo.scatter", {"index_vector_dim": 1, "update_computation": "add", "xla": True},
+         [2, 7, 5, 6, 7], "--no-xla"),
+        ("jax.lax.scatter_add", {}, [1, 6, 15, 14, 9], "--mode clip"),
+        ("jax.lax.scatter_add", {"mode": "clip"}, [0, 4, 5, 6, 0], "--mode fill"),
+    ],
+)  # fmt: skip
+def test_modes_of_windows_are_causes(
+    name: str, attrs: dict[str, Any], expected: list[int], cause: str
+) -> None:
+    operator = find_operator(name)
+    arrays = np.zeros(5, int), np.array([[-1], [1], [4]]), np.arange(1, 10).reshape(3, 3)
+    inputs = dict(zip(operator.input_names, arrays, strict=True))
+    if operator.variadic is not None:
+        inputs = {"inputs": arrays[0], "scatter_indices": arrays[1], "updates": arrays[2]}
+    found = told(name, inputs, {**WINDOWS, **attrs}, np.array(expected))
+    assert [fit.cause for fit in found.causes] == [f"it is called with {cause}"]
 
 
 def test_every_exact_fit_is_listed_and_rule_sets_are_among_them() -> None:
