@@ -18,7 +18,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from gscli.base import InputRefused, UsageError
+from gscli.base import InputRefused, UsageError, check_rule
+from gscli.base.arrays import Arrays, dtype_name
 from gscli.base.words import format_count, quote_word, sanitize, suggest_names
 from gscli.disk.processes import Child, python_program
 from gscli.files.content import open_content
@@ -28,6 +29,7 @@ from gscli.files.formats.tensorproto import TYPES, check_fields, parse_protobuf
 from gscli.files.request import MAX_BYTES, list_keys
 from gscli.frameworks import load_framework
 from gscli.lab.model_nodes import ONNX_DOMAINS, ForeignNode, ModelNode, iter_nodes
+from gscli.layout.axes import Tensor
 
 # Bytes of a tensor that may be read as a shape; larger ones are not needed to infer shapes.
 SHAPE_BYTES = 1 << 12
@@ -180,6 +182,19 @@ class OnnxModel:
         ]
         shape = sizes if tensor_type.HasField("shape") else "?"
         return _format_tensor(tensor_type.elem_type, shape)
+
+    def check_feeds(self, feeds: Arrays) -> None:
+        """ShapeRefused for an array of another type or shape than an input of the model has."""
+        declared = {value.name: value.type.tensor_type for value in self.graph.input}
+        for name, array in feeds.items():
+            kind = declared[name]
+            given = Tensor(sanitize(name, 60), array.shape, dtype_name(array.dtype))
+            sizes = [dim.dim_value if dim.HasField("dim_value") else -1 for dim in kind.shape.dim]
+            fits = len(sizes) == array.ndim or not kind.HasField("shape")
+            fits &= all(size in (own, -1) for size, own in zip(sizes, array.shape, strict=False))
+            fits &= TYPES.get(kind.elem_type, (given.dtype,))[0] == given.dtype
+            problem, legal = "is not what the model declares", self.describe(self.graphs[0], name)
+            check_rule(fits, f"an input {problem}", given, valid=legal)
 
     def describe_producer(self, graph: Graph, tensor: str) -> str:
         """In words, where a tensor comes from."""

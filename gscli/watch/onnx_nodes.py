@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 
 from gscli.base import GscliError, InputRefused, Notice, UsageError, check_rule, translate_errors
-from gscli.base.arrays import Array, Arrays
-from gscli.base.words import quote_word, sanitize
+from gscli.base.arrays import Array, Arrays, parse_dtype
+from gscli.base.words import format_shape, quote_word, sanitize
 from gscli.disk.processes import Child, Failure, make_start_error, python_program
 from gscli.files.content import import_extra
 from gscli.files.formats.tensorproto import check_is_inside
@@ -49,8 +49,11 @@ else:
     import onnxruntime
 print(file=answers, flush=True)
 names = json.load(open(folder + "/names.json"))
-feeds = dict(np.load(folder + "/feeds.npz"))
 try:
+    feeds = {}
+    for key, value in np.load(folder + "/feeds.npz").items():
+        kind, name = key.split(" ", 1)
+        feeds[name] = value.view(kind) if value.dtype.kind == "V" else value
     if runtime == "onnx":
         values = ReferenceEvaluator(folder + "/model.onnx").run(names, feeds)
     else:
@@ -63,7 +66,9 @@ try:
 except Exception as error:
     print((type(error).__name__ + ": " + str(error)).replace("\\n", " "), file=answers)
     sys.exit()
-np.savez(folder + "/values.npz", **{str(at): value for at, value in enumerate(values)})
+values = [item.astype(str) if item.dtype == object else item for item in map(np.asarray, values)]
+keys = [f"{value.dtype.name} {at}" for at, value in enumerate(values)]
+np.savez(folder + "/values.npz", **dict(zip(keys, values)))
 print(file=answers)
 """
 
@@ -122,9 +127,9 @@ class ModelWatch(Report):
         self, message: Any, node: ModelNode | None, inputs: Arrays
     ) -> Iterator[str]:
         for tensor, (name, array) in zip(filter(None, message.input), inputs.items(), strict=False):
-            shape = ",".join(map(str, array.shape))
             maker = "" if node is None else f", {self.model.describe_producer(node.graph, tensor)}"
-            yield f"{name} is {sanitize(tensor, 60)!r} {array.dtype} [{shape}]{maker}"
+            shown = f"{sanitize(tensor, 60)!r} {array.dtype} {format_shape(array.shape)}"
+            yield f"{name} is {shown}{maker}"
 
 
 class _BadNode(Exception):
@@ -136,13 +141,15 @@ def watch_model(
 ) -> ModelWatch:
     """Run a model and judge its gathers and scatters.
 
-    Raises UsageError for inputs that are not the model's, and RuntimeStopped where nothing of ours
-    is the cause. Without a `runtime` the rules answer; else its answers are held against them.
+    Raises UsageError for inputs that are not the model's, ShapeRefused for those of other types or
+    shapes, and RuntimeStopped where nothing of ours is the cause. Without a `runtime` the rules
+    answer; else its answers are held against them.
     """
     problem = "the inputs are not those of the model"
     legal = ", ".join(sanitize(name, 60) for name in model.inputs)
     where = ", ".join(sanitize(name, 60) for name in feeds) or "none"
     check_rule({*feeds} == {*model.inputs}, problem, where, kind=UsageError, valid=legal)
+    model.check_feeds(feeds)
     for tensor in model.message.graph.initializer:
         check_is_inside(tensor, model.where)
     watch = ModelWatch(_inline_functions(model))
@@ -249,7 +256,8 @@ def _ask_runtime(
     with TemporaryDirectory() as folder:
         Path(folder, "model.onnx").write_bytes(message.SerializeToString())
         Path(folder, "names.json").write_text(json.dumps(unknown), encoding="utf-8")
-        own = {name: array for name, array in feeds.items() if name in inputs}
+        # Names tell the types, which an .npz does not know of bfloat16 and the like.
+        own = {f"{item.dtype.name} {name}": item for name, item in feeds.items() if name in inputs}
         np.savez(f"{folder}/feeds.npz", **own)  # type: ignore[arg-type]  # names of tensors
         try:
             with Child(python_program(python, _ASK, runtime, folder)) as child:
@@ -263,7 +271,10 @@ def _ask_runtime(
         if text:
             raise _make_stop(runtime, text, model)
         with np.load(f"{folder}/values.npz") as archive:
-            return known | {name: archive[str(at)] for at, name in enumerate(unknown)}
+            for name, (key, value) in zip(unknown, archive.items(), strict=True):
+                is_opaque = value.dtype.kind == "V"
+                known[name] = value.view(parse_dtype(key.split()[0])) if is_opaque else value
+    return known
 
 
 def _cut_model(message: Any, outputs: Sequence[str]) -> Any:

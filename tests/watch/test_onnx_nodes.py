@@ -11,7 +11,8 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from gscli.base import CannotRead, GscliError
+from gscli.base import CannotRead, GscliError, InputRefused
+from gscli.base.arrays import parse_dtype
 from gscli.cli import run_safely
 from gscli.lab.models import OnnxModel
 from gscli.watch import onnx_nodes
@@ -125,9 +126,47 @@ def test_a_sound_model_has_no_findings(runtime: str) -> None:
 def test_weights_in_another_file_are_named(runtime: str) -> None:
     model = embedding()
     onnx.external_data_helper.set_external_data(model.message.graph.initializer[0], "w.data")
-    feeds = {name: np.array([0]) for name in model.inputs}
     with pytest.raises(GscliError, match=r"lie in another file.*save_as_external_data=False"):
-        watch_model(model, feeds, runtime)
+        watch_model(model, feeds([0], 1, [0]), runtime)
+
+
+@pytest.mark.parametrize("runtime", [RULES, REFERENCE])
+@pytest.mark.parametrize("is_held", [True, False])
+@pytest.mark.parametrize("dtype", ["str", "bfloat16"])
+def test_values_that_an_npz_does_not_carry_come_through(
+    dtype: str, is_held: bool, runtime: str
+) -> None:
+    """Runtimes give strings as objects, and an .npz forgets the types of ml_dtypes."""
+    words, halves = np.array([["a", "b"], ["cc", "d"]]), TABLE.astype(parse_dtype("bfloat16"))
+    array, kind = (words, TensorProto.STRING) if dtype == "str" else (halves, TensorProto.BFLOAT16)
+    nodes = [
+        helper.make_node("Gather", ["x", "ids"], ["rows"], name="first"),
+        helper.make_node("Gather", ["rows", "ids"], ["again"], name="second"),
+    ]
+    feeds = {"ids": np.array([1, -1])} | ({} if is_held else {"x": array})
+    inputs = [value("x", kind, [None, 2]), value("ids", INT, ["n"])][is_held:]
+    held = {"x": array.astype(object) if dtype == "str" else array} if is_held else {}
+    model = make_model(nodes, inputs, ["rows", "again"], **held)
+    for output in model.message.graph.output:
+        output.type.tensor_type.elem_type = kind
+    report = watch_model(model, feeds, runtime)
+    assert (report.calls, report.findings) == ({"Gather": 2}, []), report.report()
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"length": np.array([2])}, r"length int64 \[1\]; valid: int64 \[\]"),
+        ({"ids": np.array([0], np.int32)}, r"ids int32 \[1\]; valid: int64 \[n\]"),
+        ({"slots": np.array([[0, 1]])}, r"slots int64 \[1,2\]; valid: int64 \[m,1\]"),
+        ({"slots": np.array([0])}, r"slots int64 \[1\]; valid"),
+    ],
+)
+def test_inputs_that_the_model_declares_otherwise_are_refused(
+    change: dict[str, Any], told: str
+) -> None:
+    with pytest.raises(InputRefused, match=told):
+        watch_model(embedding(), feeds([0], 1, [0]) | change)
 
 
 def test_entries_that_write_one_cell_are_a_warning() -> None:
@@ -248,12 +287,12 @@ def test_a_wrong_runtime_is_seen_at_the_node(
 
 def test_what_stops_a_runtime_and_is_not_an_index_is_told() -> None:
     node = helper.make_node("Unheard", ["x"], ["y"])
-    model = make_model([node], [value("x", FLOAT, [2])], ["y"])
+    model = make_model([node], [value("x", FLOAT, [4, 2])], ["y"])
     with pytest.raises(RuntimeStopped, match=r"onnx\.reference does not run this model"):
         watch_model(model, {"x": TABLE})
     model = make_model(
         [node, helper.make_node("Gather", ["y", "i"], ["z"])],
-        [value("x", FLOAT, [2]), value("i", INT, [1])], ["z"],
+        [value("x", FLOAT, [4, 2]), value("i", INT, [1])], ["z"],
     )  # fmt: skip
     with pytest.raises(RuntimeStopped, match="onnx does not run this model"):
         watch_model(model, {"x": TABLE, "i": np.array([0])}, REFERENCE)
