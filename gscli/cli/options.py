@@ -311,7 +311,7 @@ class Settings(Record):
 
     @property
     def is_verdict_alone(self) -> bool:
-        """In quiet, one line of an expectation still goes to stdout, where nothing else does.
+        """In quiet, the sentences of an expectation still go to stdout, where nothing else does.
 
         >>> Settings(quiet=True).is_verdict_alone, Settings(quiet=True, json="x").is_verdict_alone
         (True, False)

@@ -57,9 +57,9 @@ def wrap_text(text: str, width: int, indent: str = "") -> list[str]:
     return [part.replace("\u00a0", " ") for part in parts] or [""]
 
 
-def wrap_lines(lines: Iterable[str], width: int) -> str:
+def wrap_lines(lines: Iterable[str], width: int, indent: str = "") -> str:
     """Lines of at most `width`, each with its end."""
-    return "".join(f"{part}\n" for line in lines for part in wrap_text(line, width))
+    return "".join(f"{part}\n" for line in lines for part in wrap_text(line, width, indent))
 
 
 def wrap_paragraph(

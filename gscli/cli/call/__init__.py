@@ -289,18 +289,17 @@ class Call:
         expected answer, in a document beside the error; nothing else is written.
         """
         settings = self.settings._replace(expect=None, output=None, format=None, json=None)
-        if settings.json != self.settings.json:
-            settings = settings._replace(quiet=True)
+        settings = settings._replace(quiet=settings.quiet or self.settings.json is not None)
         pictures = settings.svg, settings.html, settings.step
         if expected is None and not any(pictures):
             return
         trace = self.make_trace(*execute.run_plan(self.operator, self.plan.skip_refused()))
         if any(pictures):
             show_run(trace, settings, None)
-        if expected is not None and (self.settings.json or not settings.quiet):
+        if expected is not None:
             from gscli.cli.call.results import report_causes
 
-            error.document = report_causes(trace, expected, settings)
+            error.document = report_causes(trace, expected, self.settings)
 
     def run_to_file(self) -> Trace | None:
         """Run from file to file, in memory that does not grow; None where nothing asks for it."""

@@ -131,7 +131,7 @@ def report_difference(
     diagnosis: OutputDiagnosis | GradientDiagnosis, settings: Settings, *,
     below: bool, shown_count: int = 0,
 ) -> int:  # fmt: skip
-    """Print it below the picture, in quiet the verdict alone; 1 where the answers differ.
+    """Print it below the picture, in quiet the sentences alone; 1 where the answers differ.
 
     `shown_count`: differing cells that the picture shows; where it is all, no table lists them.
     """
@@ -141,18 +141,21 @@ def report_difference(
         text = render_difference(difference, diagnosis.describe(), settings, letters, shown_count)
         sys.stdout.write("\n" * below + text)
     elif settings.is_verdict_alone:
-        sys.stdout.write(f"{diagnosis.describe()[0]}\n")
+        from gscli.views.lines import wrap_lines
+
+        lines, width = diagnosis.describe(), make_view_options(settings).width
+        sys.stdout.write(wrap_lines(lines, width, "    "))
     return int(not difference.is_equal)
 
 
 def report_causes(trace: Trace, expected: Expected, settings: Settings) -> dict[str, object]:
     """Print what would give the expected answer of a call that is refused; its JSON form."""
     from gscli.lab.expectation import diagnose_output
-    from gscli.views.lines import wrap_text
+    from gscli.views.lines import wrap_lines
 
     diagnosis, width = diagnose_output(trace, *expected), make_view_options(settings).width
-    for line in [] if settings.quiet else diagnosis.describe():
-        sys.stdout.writelines(f"{part}\n" for part in wrap_text(line, width, "    "))
+    if settings.json is None:
+        sys.stdout.write(wrap_lines(diagnosis.describe(), width, "    "))
     return {"expectation": diagnosis.to_dict()}
 
 
