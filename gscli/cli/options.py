@@ -288,7 +288,7 @@ class Settings(Record):
     )
     width: int | None = _on_screen("columns to draw in", "N", minimum=40)
     debug: bool = _on_screen("show the traceback of a bug")
-    extra: Mapping[str, object] = MappingProxyType({})
+    extra: Mapping[str, str] = MappingProxyType({})
 
     @property
     def is_result_saved(self) -> bool:

@@ -18,7 +18,6 @@ from gscli.base import GscliError, InputRefused, check_rule
 from gscli.base.arrays import Array, parse_dtype
 from gscli.base.records import Record
 from gscli.base.words import INTEGERS
-from gscli.frameworks.operator import Comparison
 from gscli.kernel.reductions import REDUCTION_WORDS, REDUCTIONS, saturating_cast
 from gscli.lab.cases import format_option
 from gscli.lab.compare import compare
@@ -90,7 +89,11 @@ def iter_rule_sets(call: CallVariants) -> Iterator[CandidateCause]:
     """The answers of `compare` to the same call, where it has words for it."""
     trace, operator = call.trace, call.trace.operator
     for comparison in operator.concept_mappings:
-        if not _is_expressible(comparison, trace):
+        fixed = comparison.fixed_attributes.items()
+        is_rule_set = all(trace.attributes.get(name) == value for name, value in fixed)
+        has_inputs = all(name in trace.inputs for name in comparison.inputs if name)
+        is_plain = comparison.vector_layout == "last" and not comparison.has_zero_data
+        if not (is_rule_set and has_inputs and is_plain):
             continue
         names = zip(("data", "indices", "updates"), comparison.inputs, strict=False)
         inputs = {name: trace.inputs[own] for name, own in names}
@@ -103,14 +106,6 @@ def iter_rule_sets(call: CallVariants) -> Iterator[CandidateCause]:
             if group.first.output is not None:
                 yield f"the rules are those of {', '.join(group.labels)}", group.first.output
         return
-
-
-def _is_expressible(comparison: Comparison, trace: Trace) -> bool:
-    fixed = comparison.fixed_attributes.items()
-    is_rule_set = all(trace.attributes.get(name) == value for name, value in fixed)
-    has_inputs = all(name in trace.inputs for name in comparison.inputs if name)
-    is_plain = comparison.vector_layout == "last" and not comparison.has_zero_data
-    return is_rule_set and has_inputs and is_plain
 
 
 # --- other rules for the same addresses ---------------------------------------------------------
@@ -383,8 +378,7 @@ def _attribute_mistakes(call: CallVariants) -> DeferredRuns:
     for name, value in axes.items():
         if not isinstance(value, int) or isinstance(value, bool):
             continue
-        others = [axis for axis in range(rank) if axis != value % rank]
-        for axis in others:
+        for axis in sorted({*range(rank)} - {value % rank}):
             run = partial(call.with_attributes, {name: axis})
             if name in trace.inputs:
                 run = partial(call.with_inputs, {name: partial(np.full_like, fill_value=axis)})

@@ -151,7 +151,9 @@ def compare_tensors(
         count += numbers.size
         if visit is not None:
             visit(first + numbers)
-        kept = _thin_samples([*kept, first + numbers[_sample_positions(numbers.size)]])
+        kept.append(first + numbers[_sample_positions(numbers.size)])
+        if sum(part.size for part in kept) > 16 * MAX_SAMPLED:  # of any number of blocks
+            kept = [np.concatenate(kept)[::2]]
         for number in numbers[: MAX_LISTED - len(cells)].tolist():
             at = _unravel(first + number, shapes[1])
             cells.append(DifferingCell(first + number, at, own[number], other[number]))
@@ -168,13 +170,6 @@ def _sample_positions(count: int) -> Indices:
     if count <= MAX_SAMPLED:
         return np.arange(count)
     return np.unique(np.linspace(0, count - 1, MAX_SAMPLED).astype(np.int64))
-
-
-def _thin_samples(kept: list[Indices]) -> list[Indices]:
-    """Half of what was kept, where it is too much to be kept of any number of blocks."""
-    if sum(part.size for part in kept) <= 16 * MAX_SAMPLED:
-        return kept
-    return [np.concatenate(kept)[::2]]
 
 
 def differing_cells(

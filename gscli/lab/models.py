@@ -188,13 +188,13 @@ class OnnxModel:
         declared = {value.name: value.type.tensor_type for value in self.graph.input}
         for name, array in feeds.items():
             kind = declared[name]
-            given = Tensor(sanitize(name, 60), array.shape, dtype_name(array.dtype))
+            tensor = Tensor(sanitize(name, 60), array.shape, dtype_name(array.dtype))
             sizes = [dim.dim_value if dim.HasField("dim_value") else -1 for dim in kind.shape.dim]
             fits = len(sizes) == array.ndim or not kind.HasField("shape")
             fits &= all(size in (own, -1) for size, own in zip(sizes, array.shape, strict=False))
-            fits &= TYPES.get(kind.elem_type, (given.dtype,))[0] == given.dtype
+            fits &= TYPES.get(kind.elem_type, (tensor.dtype,))[0] == tensor.dtype
             problem, legal = "is not what the model declares", self.describe(self.graphs[0], name)
-            check_rule(fits, f"an input {problem}", given, valid=legal)
+            check_rule(fits, f"an input {problem}", tensor, valid=legal)
 
     def describe_producer(self, graph: Graph, tensor: str) -> str:
         """In words, where a tensor comes from."""

@@ -48,12 +48,10 @@ if runtime == "onnx":
 else:
     import onnxruntime
 print(file=answers, flush=True)
-names = json.load(open(folder + "/names.json"))
+names, kinds = json.load(open(folder + "/names.json"))
 try:
-    feeds = {}
-    for key, value in np.load(folder + "/feeds.npz").items():
-        kind, name = key.split(" ", 1)
-        feeds[name] = value.view(kind) if value.dtype.kind == "V" else value
+    feeds = dict(np.load(folder + "/feeds.npz"))
+    feeds |= {name: feeds[name].view(kind) for name, kind in kinds.items()}
     if runtime == "onnx":
         values = ReferenceEvaluator(folder + "/model.onnx").run(names, feeds)
     else:
@@ -255,9 +253,10 @@ def _ask_runtime(
     inputs = {value.name for value in message.graph.input}
     with TemporaryDirectory() as folder:
         Path(folder, "model.onnx").write_bytes(message.SerializeToString())
-        Path(folder, "names.json").write_text(json.dumps(unknown), encoding="utf-8")
-        # Names tell the types, which an .npz does not know of bfloat16 and the like.
-        own = {f"{item.dtype.name} {name}": item for name, item in feeds.items() if name in inputs}
+        own = {name: array for name, array in feeds.items() if name in inputs}
+        # An .npz does not know of bfloat16 and the like.
+        kinds = {name: array.dtype.name for name, array in own.items() if array.dtype.kind == "V"}
+        Path(folder, "names.json").write_text(json.dumps([unknown, kinds]), encoding="utf-8")
         np.savez(f"{folder}/feeds.npz", **own)  # type: ignore[arg-type]  # names of tensors
         try:
             with Child(python_program(python, _ASK, runtime, folder)) as child:

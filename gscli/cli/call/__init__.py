@@ -224,8 +224,7 @@ class Call:
         operator, words, settings = self.operator, self.words, self.settings
         attrs: Arguments = parse_attributes(operator, self.texts)
         container = find_container(words) if len(operator.inputs) > 1 else ""
-        typed: dict[str, Any] = {**settings.extra}
-        typed = typed if container else assign_inputs(operator, words, typed)
+        typed = {**settings.extra} if container else assign_inputs(operator, words, settings.extra)
         if settings.output is not None:
             named = [f"{container}::", *typed.values(), settings.expect or ""]
             check_replaced(settings.output, named)

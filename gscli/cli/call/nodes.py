@@ -145,11 +145,10 @@ def _assign_words(
 def _match_members(word: str, tensors: Mapping[str, str], settings: Settings) -> dict[str, str]:
     """Members of a container, or files of a folder, that are called as a tensor or an input."""
     parts = files.list_sources(word, settings.max_bytes)
-    stems = {name: source.text for name, source in parts.items()}
     # The model's own name counts where both are there.
     pairs = [(name, key) for name, tensor in tensors.items() for key in (name, tensor)]
-    sources = {name: stems[key] for name, key in pairs if key in stems}
-    problem, where = f"{word} holds none of the node's inputs", list_keys(stems)
+    sources = {name: parts[key].text for name, key in pairs if key in parts}
+    problem, where = f"{word} holds none of the node's inputs", list_keys(parts)
     legal = " ".join(f"{name} or {sanitize(tensor, 60)}" for name, tensor in tensors.items())
     check_rule(bool(sources), problem, where, kind=UsageError, valid=legal)
     return sources
