@@ -23,6 +23,7 @@ from gscli.lab.examples import Probe, build_probe, leave_axis_out
 from gscli.lab.rules import EXTREME, Rule, compute_rules
 from gscli.plan.indices import legal_range
 from gscli.plan.plan import Plan
+from gscli.traces import trace_call
 
 Inputs = Mapping[str, Array]
 
@@ -79,7 +80,7 @@ def legal_inputs(probe: Probe) -> Inputs:
     trace = None
     for known in (probe, build_probe(probe.operator, {})):
         with suppress(GscliError):
-            trace = trace or known.trace
+            trace = trace or trace_call(known.operator, known.inputs, known.attrs)
     assert trace is not None
     inputs = {name: np.array(array) for name, array in probe.inputs.items()}
     count = probe.layout.entry_count
