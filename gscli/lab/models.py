@@ -187,14 +187,13 @@ class OnnxModel:
         """ShapeRefused for an array of another type or shape than an input of the model has."""
         declared = {value.name: value.type.tensor_type for value in self.graph.input}
         for name, array in feeds.items():
-            kind = declared[name]
-            tensor = Tensor(sanitize(name, 60), array.shape, dtype_name(array.dtype))
+            kind, tensor = declared[name], Tensor(name, array.shape, dtype_name(array.dtype))
             sizes = [dim.dim_value if dim.HasField("dim_value") else -1 for dim in kind.shape.dim]
             fits = len(sizes) == array.ndim or not kind.HasField("shape")
             fits &= all(size in (own, -1) for size, own in zip(sizes, array.shape, strict=False))
             fits &= TYPES.get(kind.elem_type, (tensor.dtype,))[0] == tensor.dtype
             problem, legal = "is not what the model declares", self.describe(self.graphs[0], name)
-            check_rule(fits, f"an input {problem}", tensor, valid=legal)
+            check_rule(fits, f"an input {problem}", sanitize(str(tensor), 100), valid=legal)
 
     def describe_producer(self, graph: Graph, tensor: str) -> str:
         """In words, where a tensor comes from."""

@@ -90,7 +90,9 @@ def run_folder(folder: Path) -> Iterator[NodeTestResult]:
         yield NodeTestResult(name, "", "no test_data_set_* folder")
     for data_set in sets:
         try:
-            problem = _run_data_set(node, data_set)
+            recorded = _load_tensor(data_set / "output_0.pb", "output")
+            answer = execute(node.operator, load_inputs(node, data_set), node.call_attributes)[1]
+            problem = describe_difference(answer, recorded)
         except GscliError as error:
             problem = str(error)
         yield NodeTestResult(name, sanitize(data_set.name), problem)
@@ -102,13 +104,6 @@ def load_inputs(node: ModelNode, data_set: Path) -> dict[str, NDArray[Any]]:
         name: _load_tensor(data_set / f"input_{number}.pb", name)
         for number, name in enumerate(node.tensors)
     }
-
-
-def _run_data_set(node: ModelNode, data_set: Path) -> str:
-    inputs = load_inputs(node, data_set)
-    recorded = _load_tensor(data_set / "output_0.pb", "output")
-    answer = execute(node.operator, inputs, node.call_attributes)[1]
-    return describe_difference(answer, recorded)
 
 
 def _load_tensor(path: Path, name: str) -> NDArray[Any]:

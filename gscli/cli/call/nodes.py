@@ -11,7 +11,7 @@ from gscli import files
 from gscli.base import ContentRefused, UsageError, check_rule
 from gscli.base.records import Record
 from gscli.base.words import format_columns, format_count, join_lines, quote_word, sanitize
-from gscli.cli.call import Call, find_container, run_operator
+from gscli.cli.call import CONTAINER_SUFFIXES, Call, find_container, run_operator
 from gscli.cli.options import Settings, print_report, print_stderr
 from gscli.files.request import list_keys
 from gscli.lab.model_nodes import ModelNode
@@ -23,8 +23,6 @@ from gscli.lab.models import (
     missing_inputs_error,
 )
 from gscli.lab.node_tests import MODEL
-
-_CONTAINER_SUFFIXES = (".npz", ".safetensors", ".h5")
 
 
 class ModelReference(Record):
@@ -130,7 +128,7 @@ def _assign_words(
             unnamed.append(word)
         else:
             sources[by_any_name[tensor]] = word.removeprefix(f"{tensor}=")
-    if find_container(unnamed, _CONTAINER_SUFFIXES):
+    if find_container(unnamed, (*CONTAINER_SUFFIXES, ".h5")):
         sources = _match_members(unnamed.pop(), tensors, settings) | sources
     open_ones = [name for name in tensors if name not in sources]
     fed = [name for name in open_ones if name not in constants]
