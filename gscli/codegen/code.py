@@ -30,6 +30,7 @@ from gscli.frameworks import find_called, load_framework
 from gscli.frameworks.execute import execute
 from gscli.frameworks.operator import Operator
 from gscli.lab.answers import ComparisonResult, UnsupportedRuleSet
+from gscli.lab.cases import build_command
 from gscli.plan.plan import ValidatedPlan
 
 
@@ -164,13 +165,14 @@ MAX_INPUT_CELLS = 1 << 16
 
 
 def add_equivalents(comparing: ComparisonResult) -> ComparisonResult:
-    """The comparison with what does the same in each framework that has no such operation.
+    """The comparison with what gives the reference's answer in each framework that cannot say this.
 
     Frameworks that were not asked for are told of too, unless some were. Nothing is said where
     every rule set refuses, and of large inputs.
     """
     rows = comparing.rows
-    trace = next((row.trace for row in rows if row.trace is not None), None)
+    compared = (row.trace for group in comparing.answers for row in group.rows)
+    trace = next(filter(None, compared), None)
     if trace is None or max(array.size for array in comparing.inputs.values()) > MAX_INPUT_CELLS:
         return comparing
     said = {row.operator.framework.name for row in rows}
@@ -183,13 +185,20 @@ def add_equivalents(comparing: ComparisonResult) -> ComparisonResult:
         unsaid += [UnsupportedRuleSet(title, reason, is_requested=False) for title in others]
     targets = [TARGETS[titles[entry.label]] for entry in unsaid if entry.label in titles]
     answers = generate_code(trace.operator, trace.plan, trace.output, targets).answers
-    equivalents = {answer.title: _describe_equivalent(answer) for answer in answers}
+    call = build_command(trace.operator, trace.nondefault_attributes, {}).removeprefix("gscli ")
+    equivalents = {
+        answer.title: _describe_equivalent(answer, f"explain {call} … --code {answer.target}")
+        for answer in answers
+    }
     entries = tuple(entry._replace(equivalent=equivalents.get(entry.label, "")) for entry in unsaid)
     return replace(comparing, unsupported=entries)
 
 
-def _describe_equivalent(answer: Snippet) -> str:
-    """The end of a sentence on what does the same: `x.at[i] gives it, exact for these indices`."""
+def _describe_equivalent(answer: Snippet, way: str) -> str:
+    """The end of a sentence on what does the same: `x.at[i] gives it, exact for these indices`.
+
+    `way`: what writes it, with the operator and attributes whose answer that is.
+    """
     if answer.verdict == "none":
         return f"nothing gives it: {answer.reason}"
-    return f"{answer.operation} gives it, {answer.verdict} (explain … --code {answer.target})"
+    return f"{answer.operation} gives it, {answer.verdict} ({way})"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from shell import call_gscli as gscli
@@ -11,7 +12,8 @@ from shell import call_gscli as gscli
 def test_frameworks_without_the_operation_are_told_what_gives_the_same() -> None:
     told = gscli("compare", "scatter-elements", "[1,2,3]", "[0,2]", "[4,5]").stdout.decode()
     assert "JAX, TensorFlow cannot say this: no scatter-elements." in told
-    assert "JAX: x.at[i] gives it, exact for these indices (explain … --code jax)." in told
+    way = "(explain scatter-elements … --code jax)"
+    assert f"JAX: x.at[i] gives it, exact for these indices {way}." in told
     assert "TensorFlow: tf.tensor_scatter_nd gives it" in told
 
 
@@ -22,6 +24,17 @@ def test_a_subscript_names_the_axis_of_the_call(data: str, axis: str, subscript:
     told = gscli("compare", "gather", data, "[[0],[1]]", "--axis", axis).stdout.decode()
     assert "PyTorch index_select and embedding cannot say this: no such shapes." in told
     assert f"PyTorch: {subscript} gives it, exact" in told
+
+
+def test_the_way_to_an_equivalent_names_the_call_that_is_the_reference() -> None:
+    inputs = ("[10,20,30]", "[0,4]")
+    told = gscli("compare", "take", *inputs).stdout.decode()
+    assert "other than NumPy take (clip)'s" in " ".join(told.split())
+    (way,) = re.findall(r"Gather-8 gives it, exact for these indices \((.*)\)", told)
+    assert way == "explain take --mode clip … --code openvino"
+    before, after = way.split(" … ")
+    written = gscli(*before.split(), *inputs, *after.split()).stdout.decode()
+    assert "exact for these indices" in written
 
 
 @pytest.mark.parametrize("name", ["tf", "jax"])
