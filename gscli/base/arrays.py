@@ -7,7 +7,6 @@ ml_dtypes. Everything else (objects, dates, records, long double) is refused by 
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache
@@ -159,9 +158,15 @@ def to_native(array: Array) -> Array:
     return np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("=")).reshape(array.shape)
 
 
-def is_native(dtype: DType) -> bool:
-    """Whether no byte swap is needed."""
-    return dtype.byteorder in "=|" or (dtype.byteorder == "<") == (sys.byteorder == "little")
+def allocate_aligned(count: int, boundary: int) -> Array:
+    """New memory of some bytes, as uint8, that begins at a multiple of `boundary`.
+
+    >>> allocate_aligned(10, 4096).ctypes.data % 4096, allocate_aligned(10, 4096).size
+    (0, 10)
+    """
+    raw = np.empty(count + boundary, np.uint8)
+    first = -raw.ctypes.data % boundary
+    return raw[first : first + count]
 
 
 def is_private(array: Array) -> bool:

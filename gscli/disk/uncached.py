@@ -9,9 +9,6 @@ from __future__ import annotations
 import errno
 import os
 
-import numpy as np
-
-from gscli.base.arrays import Array
 from gscli.disk.system import write_all
 
 # Bytes of a result from which it is written so.
@@ -50,14 +47,3 @@ def write_at(descriptor: int, view: memoryview, position: int) -> None:
             return os.pwrite(descriptor, part, at)
 
     write_all(write, view, position)
-
-
-def allocate_pages(count: int) -> Array:
-    """New memory of some bytes that begins with a page, as uint8.
-
-    >>> allocate_pages(10).ctypes.data % PAGE, allocate_pages(10).size
-    (0, 10)
-    """
-    raw = np.empty(count + PAGE, np.uint8)
-    first = -raw.ctypes.data % PAGE
-    return raw[first : first + count]

@@ -11,7 +11,7 @@ from typing import BinaryIO
 import numpy as np
 
 from gscli.base import CannotWrite, GscliWarning, Notice, UsageError, check_rule
-from gscli.base.arrays import Array, check_dtype_supported, is_native, to_native
+from gscli.base.arrays import Array, check_dtype_supported, to_native
 from gscli.base.words import sanitize
 from gscli.disk import mapped
 from gscli.disk.atomic import open_atomic
@@ -138,4 +138,4 @@ def _choose_suffix(form: str | None, path: str) -> str:
 def _to_writable(array: Array, where: str) -> Array:
     plain = np.asarray(array)
     check_dtype_supported(plain.dtype, where)
-    return plain if is_native(plain.dtype) else to_native(plain)
+    return plain if plain.dtype.isnative else to_native(plain)

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from gscli.base.arrays import Array
+from gscli.base.arrays import Array, allocate_aligned
 from gscli.base.records import Record
 from gscli.plan.indices import BLOCK
 
@@ -63,9 +63,7 @@ def empty_aligned(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
     if size < DEFAULT.parallel_bytes or dtype.hasobject:
         return np.empty(shape, dtype)
     np.empty(KEPT_BYTES, np.uint8)
-    block = np.empty(size + CACHE_LINE, np.uint8)
-    first = -block.ctypes.data % CACHE_LINE
-    return block[first : first + size].view(dtype).reshape(shape)
+    return allocate_aligned(size, CACHE_LINE).view(dtype).reshape(shape)
 
 
 def run_parallel(partitions: Sequence[Item], work: Callable[[Item], None], threads: int) -> None:

@@ -12,10 +12,10 @@ from typing import Self
 import numpy as np
 
 from gscli.base import translate_errors
-from gscli.base.arrays import Array
+from gscli.base.arrays import Array, allocate_aligned
 from gscli.disk.atomic import AtomicFile
 from gscli.disk.system import write_error
-from gscli.disk.uncached import MIN_DIRECT_BYTES, allocate_pages, set_direct, write_at
+from gscli.disk.uncached import MIN_DIRECT_BYTES, PAGE, set_direct, write_at
 
 # Bytes in a buffer: a multiple of any device's blocks.
 BUFFER_BYTES = 6 << 20
@@ -55,12 +55,12 @@ def fill_buffers(parts: Iterable[Array], sizes: Iterator[int]) -> Iterator[Array
     >>> [buffer.tolist() for buffer in fill_buffers(parts, repeat(5))]
     [[0, 1, 2, 0, 1], [2, 3]]
     """
-    buffer, filled = allocate_pages(0), 0
+    buffer, filled = allocate_aligned(0, PAGE), 0
     for part in parts:
         content = part.reshape(-1).view(np.uint8)
         while content.size:
             if filled == buffer.size:
-                buffer, filled = allocate_pages(next(sizes)), 0
+                buffer, filled = allocate_aligned(next(sizes), PAGE), 0
             count = min(buffer.size - filled, content.size)
             buffer[filled : filled + count] = content[:count]
             filled, content = filled + count, content[count:]

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from gscli.base.arrays import parse_dtype
-from gscli.disk.uncached import allocate_pages, set_direct, write_at
+from gscli.base.arrays import allocate_aligned, parse_dtype
+from gscli.disk.uncached import PAGE, set_direct, write_at
 from gscli.stream.writeback import BUFFER_BYTES, THREADS
 
 
@@ -52,7 +52,7 @@ def batch(path: Path) -> None:
 
 def write(path: Path, size: int) -> None:
     """Write a file of some bytes as results are written, and sync it."""
-    block = memoryview(allocate_pages(BUFFER_BYTES))
+    block = memoryview(allocate_aligned(BUFFER_BYTES, PAGE))
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT)
     set_direct(descriptor, on=True)
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.lib import format as numpy_format
 
-from gscli.base import ContentRefused, DtypeRefused
+from gscli.base import ContentRefused, DtypeRefused, translate_errors
 from gscli.base.arrays import (
     SMALL_NAMES,
     Array,
@@ -26,7 +26,6 @@ from gscli.base.arrays import (
     DType,
     check_dtype_supported,
     check_value_bits,
-    is_native,
     to_native,
 )
 from gscli.base.records import Record
@@ -137,7 +136,7 @@ def reshape_elements(flat: Array, header: ArrayHeader, limit: int, name: str) ->
     What is not so in the file is copied, within the limit; so are elements at odd addresses.
     """
     transposed = header.is_fortran and len(header.shape) > 1
-    plain = is_native(flat.dtype) and flat.flags.aligned
+    plain = flat.dtype.isnative and flat.flags.aligned
     if transposed or not plain:
         check_limit(header.nbytes, limit, name, "a copy in native order")
     ordered = flat if plain else np.array(flat, flat.dtype.newbyteorder("="))
@@ -270,12 +269,10 @@ def _parse_with_numpy(text: str, offset: int, name: str) -> ArrayHeader:
         text = text[: opaque.start(1)] + f"|V{size}" + text[opaque.end(1) :]
     encoded = text.encode("ascii")
     stream = io.BytesIO(struct.pack("<I", len(encoded)) + encoded)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")  # NumPy warns where it had to guess
-            shape, fortran, dtype = numpy_format.read_array_header_2_0(stream)
-    except Exception as error:  # strange types make NumPy raise many kinds
-        raise _header_error(name, "NumPy cannot read it") from error
+    # Strange types make NumPy raise many kinds.
+    errors = translate_errors(lambda _: _header_error(name, "NumPy cannot read it"))
+    with errors, warnings.catch_warnings(action="error"):  # NumPy warns where it had to guess
+        shape, fortran, dtype = numpy_format.read_array_header_2_0(stream)
     why = f"no array can have shape {sanitize(str(shape), 60)}"
     _check_header(is_shape(shape, dtype.itemsize or 1), name, why)
     plain = dtype.names is None and dtype.subdtype is None and dtype.itemsize
