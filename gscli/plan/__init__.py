@@ -231,7 +231,7 @@ def _layout_cache_key(
 
 def drop_index_count(operator: Signature, arrays: Arguments, attrs: Arguments) -> Arguments:
     """Drop `indices_per_axis` of recorded cases after checking it against the arrays given."""
-    if operator.variadic is None or "indices_per_axis" not in attrs:
+    if "indices_per_axis" not in attrs:
         return attrs
     number, counted = len(operator.variadic_inputs(arrays)), attrs["indices_per_axis"]
     if not isinstance(counted, int) or counted != number:

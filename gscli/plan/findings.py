@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from gscli.base import CaretLine, Finding, IndexRefused
+from gscli.base.arrays import BoolArray
 from gscli.base.words import format_count
 from gscli.disk import mapped
 from gscli.layout import Layout
@@ -31,13 +32,7 @@ def find_out_of_bounds(
     total = 0
     for column in columns:
         axis, described = layout.axes[layout.column_axes[column]], 0
-        for first in range(0, layout.entry_count, BLOCK):
-            if first and not first % RELEASE_INTERVAL:
-                mapped.release_pages(*indices.inputs.values())
-            numbers = indices.raw_indices(column, first, first + BLOCK)
-            refused = describe_out_of_range(numbers, axis, layout.policy)
-            if refused is None:
-                continue
+        for first, refused in _iter_refused(indices, column, 0, layout.entry_count):
             places = np.flatnonzero(refused)
             total += places.size
             head = places if limit is None else places[: max(limit - described, 0)]
@@ -53,13 +48,23 @@ def find_out_of_bounds(
 
 def has_out_of_bounds(indices: BoundLayout, first: int, last: int) -> bool:
     """Whether an index of entries `first` … `last`-1 is outside its legal range."""
+    columns = range(len(indices.layout.column_axes))
+    return any(any(_iter_refused(indices, column, first, last)) for column in columns)
+
+
+def _iter_refused(
+    indices: BoundLayout, column: int, first: int, last: int
+) -> Iterator[tuple[int, BoolArray]]:
+    """Blocks of a column in which a number may be bad: where each begins, and which they are."""
     layout = indices.layout
-    for column, axis in enumerate(layout.column_axes):
-        for begin in range(first, last, BLOCK):
-            numbers = indices.raw_indices(column, begin, min(begin + BLOCK, last))
-            if describe_out_of_range(numbers, layout.axes[axis], layout.policy) is not None:
-                return True
-    return False
+    axis = layout.axes[layout.column_axes[column]]
+    for begin in range(first, last, BLOCK):
+        if begin > first and not begin % RELEASE_INTERVAL:
+            mapped.release_pages(*indices.inputs.values())
+        numbers = indices.raw_indices(column, begin, min(begin + BLOCK, last))
+        refused = describe_out_of_range(numbers, axis, layout.policy)
+        if refused is not None:
+            yield begin, refused
 
 
 def _describe_index(indices: BoundLayout, column: int, entry: int) -> Finding:
