@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import IO, Literal, Self, TypeAlias
+from typing import Literal, Self, TypeAlias
 
 from gscli.base import CannotRead
 from gscli.base.records import Record
@@ -139,11 +139,14 @@ class Child:
                 pass_fds=program.descriptors,
                 env={**environment, _MARK: environment.get(_MARK, "") + self._mark},
             )  # fmt: skip
-            started.callback(self._end)
+            started.callback(_end_family, self._process, self._mark)
+            pipes = list[int]()
+            for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
+                assert stream is not None, "each is a pipe"
+                started.callback(stream.close)  # before the family ends
+                os.set_blocking(stream.fileno(), False)
+                pipes.append(stream.fileno())
             self._started = started.pop_all()
-        pipes = [stream.fileno() for stream in self._streams]
-        for pipe in pipes:
-            os.set_blocking(pipe, False)
         self._in, self._out, self._err = pipes
 
     def __enter__(self) -> Self:
@@ -151,11 +154,6 @@ class Child:
 
     def __exit__(self, *_: object) -> None:
         self.stop()
-
-    @property
-    def _streams(self) -> list[IO[bytes]]:
-        streams = (self._process.stdin, self._process.stdout, self._process.stderr)
-        return [stream for stream in streams if stream is not None]
 
     @property
     def number(self) -> int:
@@ -298,11 +296,6 @@ class Child:
     def stop(self) -> None:
         """End the process and what it started; what stays is in `left_running`."""
         self._started.close()
-
-    def _end(self) -> None:
-        for stream in self._streams:
-            stream.close()
-        _end_family(self._process, self._mark)
 
 
 _LEFT: set[int] = set()

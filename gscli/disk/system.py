@@ -144,11 +144,8 @@ def sync(descriptor: int) -> None:
     """Wait until the device has what was written to a file. Raises OSError."""
     full = getattr(fcntl, "F_FULLFSYNC", None)  # on macOS fsync alone stops at the drive's memory
     if full is not None:
-        try:
+        with suppress(OSError):  # a file system that has no such request
             fcntl.fcntl(descriptor, full)
-        except OSError:  # a file system that has no such request
-            pass
-        else:
             return
     os.fsync(descriptor)
 
