@@ -37,7 +37,14 @@ from gscli.stream.scatter import (
     update_records,
 )
 from gscli.stream.to_file import Progress, ProgressCounter, make_update_reader, open_data_rows
-from gscli.stream.undo_file import UndoFile, iter_parts, put_back, reserve_rows, write_rows
+from gscli.stream.undo_file import (
+    UndoFile,
+    iter_parts,
+    put_back,
+    remove_undo_file,
+    reserve_rows,
+    write_rows,
+)
 
 # Bytes of rows that are changed at a time.
 CHUNK = 8 << 20
@@ -185,7 +192,7 @@ class DirectPatch:
                 hint = f"delete {undo_file.path}, if it is there"
                 failure = "cannot remove the undo file of", "the patch is complete", hint
                 with write_errors(name, *failure):
-                    undo_file.remove(writable)
+                    remove_undo_file(undo_file.file, writable)
         finally:
             writable.close()
         return self.patch.rows.size
@@ -215,7 +222,7 @@ class DirectPatch:
                 sync(writable.descriptor)
         except BaseException:
             with suppress(OSError):
-                undo_file.remove(writable)
+                remove_undo_file(undo_file.file, writable)
             raise
         return undo_file
 
@@ -248,4 +255,4 @@ class DirectPatch:
             hint = f"gscli undo {quote_word(name)}"
             raise write_error(first, name, "cannot patch", state, hint) from second
         with suppress(OSError):  # at worst it says what is so already
-            undo.remove(writable)
+            remove_undo_file(undo.file, writable)

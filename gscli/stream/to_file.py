@@ -15,7 +15,7 @@ import numpy as np
 
 from gscli.base.arrays import Array, Arrays, DType, Indices, parse_dtype
 from gscli.disk import mapped
-from gscli.disk.atomic import AtomicFile, open_atomic
+from gscli.disk.atomic import open_atomic
 from gscli.disk.system import temp_file_errors, write_errors
 from gscli.files.formats.npy import iter_byte_blocks, npy_header
 from gscli.kernel.reductions import canonical_updates, prepare_updates
@@ -76,7 +76,10 @@ def run_to_file(plan: ValidatedPlan, path: str, *, progress: Progress = None) ->
         with open_atomic(path, size=size) as file:
             ProgressCounter(progress, total).consume(write_parts(file, parts, size))
             mapped.check_unchanged(*plan.inputs.values())
-            return _mapped_output(file, dtype, plan.layout, len(header))
+            if 0 in shape or not file.seekable():
+                return np.empty(shape, dtype)
+            with write_errors(file.name):  # mapped while the old content can still stay
+                return np.memmap(file, dtype, "r", len(header), shape)
 
 
 @contextmanager
@@ -106,14 +109,6 @@ def output_dtype(plan: ValidatedPlan) -> DType:
     """The element type of the result."""
     data = plan.layout.data_name
     return parse_dtype(plan.layout.dtype) if data is None else plan.inputs[data].dtype
-
-
-def _mapped_output(file: AtomicFile, dtype: DType, layout: Layout, offset: int) -> Array:
-    """The new content, mapped while the old one can still stay."""
-    if 0 in layout.output_shape or not file.seekable():
-        return np.empty(layout.output_shape, dtype)
-    with write_errors(file.name):
-        return np.memmap(file, dtype, "r", offset, layout.output_shape)
 
 
 def iter_pieces(plan: ValidatedPlan, dtype: DType, folder: str | None) -> Iterator[Array]:

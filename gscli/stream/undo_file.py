@@ -59,13 +59,6 @@ class UndoFile:
         sync(self.file.descriptor)
         sync_folder(os.path.dirname(self.path))
 
-    def remove(self, file: RegularFile) -> None:
-        """The data in `file` are whole, old or new."""
-        unmark_unfinished(file)  # first: no name says more than the one beside the undo file
-        self.file.unlink()
-        self.file.close()
-        sync_folder(os.path.dirname(self.path))
-
     def _write(self, *parts: bytes) -> None:
         """Write some bytes, and what the file begins with before the first ones."""
         for content in (self._first, *parts):
@@ -110,12 +103,18 @@ def undo(path: str, undo_path: str | None = None) -> int:
             undo_file = _open_own(place, path)
             count = _restore_rows(file, undo_file)
             if is_undo_file_of(file, undo_file):
-                unmark_unfinished(file)
-                undo_file.unlink()
-                sync_folder(os.path.dirname(undo_file.path))
+                remove_undo_file(undo_file, file)
             return count
     finally:
         file.close()
+
+
+def remove_undo_file(undo: RegularFile, file: RegularFile) -> None:
+    """The data in `file` are whole, old or new. Raises OSError."""
+    unmark_unfinished(file)  # first: no name says more than the one beside the undo file
+    undo.unlink()
+    undo.close()
+    sync_folder(os.path.dirname(undo.path))
 
 
 def _open_own(path: str, name: str) -> RegularFile:

@@ -114,12 +114,11 @@ class ChunkedArray(ABC):
             return np.empty(self.shape, self.dtype)
         with temp_file_errors(None), tempfile.TemporaryFile() as file:
             preallocate(file.fileno(), 0, self.nbytes)  # a full disk is told of here
-            whole = np.memmap(file, self.dtype, "r+", 0, self.shape or (1,))
-            cells = whole.reshape(self.shape)
+            cells = np.memmap(file, self.dtype, "r+", 0, self.shape)
             if self.fill != 0:
                 cells[...] = self.fill
             self.read_stored_chunks(cells)
-            whole.flush()
+            cells.flush()
             regular = RegularFile(os.dup(file.fileno()), self.name)
         return mapped.map_file(regular, self.dtype, self.shape, 0)
 

@@ -181,8 +181,6 @@ def _write_new(
     target = create_zarr_array(
         place, array.dtype, array.shape, chunks, version=version, store=store
     )
-    if not array.size:
-        return
     for at in np.ndindex(*target.chunk_counts):
         target.write_chunk(at, np.ascontiguousarray(array[target.chunk_slices(at)]))
 

@@ -168,8 +168,7 @@ class FileReference(Record):
             raise CannotRead(f"a worker cannot read {path}", where=path, hint=SAME_NAMES)
         if not file.stamp.is_same_content(self.stamp):
             raise CannotRead(f"{file.name} is another file for a worker", where=file.name)
-        count = int(np.prod(self.shape, dtype=np.int64))
-        return mapped.map_file(file, self.dtype, (count,), self.offset).reshape(self.shape)
+        return mapped.map_file(file, self.dtype, self.shape, self.offset)
 
 
 def pickle_plan(plan: Plan) -> bytes:
