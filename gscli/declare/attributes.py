@@ -84,10 +84,8 @@ class Attribute(Record):
         """The value that a word of the command line stands for."""
         if self.optional and text.lower() == "none":
             return None
-        if self.kind == "choice":
-            return self._match_choice(text)
         try:
-            return self.convert(_KINDS[self.kind].parse(text))
+            return self.convert(text if self.kind == "choice" else _KINDS[self.kind].parse(text))
         except (KeyError, ValueError):
             raise self._value_error(f"--{self.name} {text}") from None
 
@@ -168,17 +166,15 @@ def _to_bool(value: Any) -> bool:
     raise TypeError
 
 
-def _to_str(value: Any) -> str:
-    if isinstance(value, str):
+def _check_type(value: Any, *types: type) -> object:
+    if isinstance(value, types):
         return value
     raise TypeError
 
 
 def _to_number(value: Any) -> object:
     item = value.item() if hasattr(value, "item") else value
-    if isinstance(item, (bool, int, float, complex, str)):
-        return item
-    raise TypeError
+    return _check_type(item, int, float, complex, str)
 
 
 def _to_ints(items: Any) -> tuple[int, ...]:
@@ -226,7 +222,7 @@ _TRUTHS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no
 _KINDS: dict[AttributeKind, _AttributeParser] = {
     "int": _AttributeParser("a whole number", _converter(index, bool), _parse_int),
     "bool": _AttributeParser("true or false", _to_bool, lambda text: _TRUTHS[text.lower()]),
-    "str": _AttributeParser("a word", _to_str, str),
+    "str": _AttributeParser("a word", lambda value: _check_type(value, str), str),
     "ints": _AttributeParser(
         "whole numbers, separated by commas",
         _converter(_to_ints, str),

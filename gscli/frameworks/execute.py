@@ -14,6 +14,7 @@ from gscli.base import (
     UpdatesTypeRefused,
     UsageError,
     memory_error,
+    translate_errors,
 )
 from gscli.base.arrays import Array, is_lazy
 from gscli.base.records import Arguments
@@ -194,7 +195,7 @@ def execute_to_file(
     from gscli.files.request import file_suffix
 
     draft = _prepare_values(operator, inputs, attrs, leave=True, max_bytes=max_bytes)
-    try:
+    with translate_errors(lambda _: memory_error(operator.full_name), MemoryError):
         streams = draft.layout.fold is None and draft.layout.dtype != "str" and draft.has_data_dtype
         if streams and file_suffix(path) in (".npy", ".zarr"):
             from gscli.stream import write_result
@@ -202,8 +203,6 @@ def execute_to_file(
             plan = draft.validate()
             written = write_result(plan, path)
             return plan, written.source.array if is_lazy(written) else written
-    except MemoryError as error:
-        raise memory_error(operator.full_name) from error
     plan, output = run_plan(operator, draft, max_bytes=max_bytes)
     files.save(path, output)
     return plan, output

@@ -19,7 +19,7 @@ from gscli.kernel import loops, tiles
 from gscli.kernel.reductions import REDUCTIONS, canonical_updates, prepare_updates, saturating_cast
 from gscli.kernel.tiles import Region, Tile, Tiling, split_range
 from gscli.kernel.tuning import DEFAULT, Tuning, empty_aligned, run_parallel
-from gscli.layout import Layout
+from gscli.layout import Fold, Layout
 from gscli.plan.plan import ValidatedPlan
 
 
@@ -31,7 +31,7 @@ def gather(plan: ValidatedPlan, data: Array, *, tuning: Tuning = DEFAULT) -> Arr
     """
     form, layout = plan.layout.form, plan.layout
     if layout.fold is not None:
-        return fold_cells(plan, multiply_cells(plan, data), tuning)
+        return _fold_cells(plan, multiply_cells(plan, data), layout.fold, tuning)
     if layout.is_noop:
         return to_result_axes(layout, np.full(form.result_dims, layout.fill_value, data.dtype))
     run, fill = form.row_size, layout.fill_value
@@ -62,10 +62,9 @@ def multiply_cells(plan: ValidatedPlan, data: Array) -> Array:
         return cells if factors is None else np.asarray(cells * factors.astype(cells.dtype))
 
 
-def fold_cells(plan: ValidatedPlan, cells: Array, tuning: Tuning = DEFAULT) -> Array:
+def _fold_cells(plan: ValidatedPlan, cells: Array, fold: Fold, tuning: Tuning) -> Array:
     """What the cells of a gather come to in their bags, in the type of the output."""
-    layout, fold = plan.layout, plan.layout.fold
-    assert fold is not None
+    layout = plan.layout
     output = scatter(plan.plan_fold(cells), None, tuning=tuning)
     with np.errstate(all="ignore"):
         if fold.is_weighted and (factors := plan.entry_factors) is not None:

@@ -64,7 +64,9 @@ def read(content: Content, request: ReadRequest) -> LoadedInput:
         columns = _find_columns(rows[0].cells, request.member, name)
         return _make_input(rows[1:], columns, request, name)
     if not _is_text(request) and (headed := _headed_columns(rows, name)):
-        raise _make_header_error(headed, name)
+        problem = "the first line is a header, not numbers"
+        hint = f"columns go by their names: {member_word(name, ','.join(headed))}"
+        raise ContentRefused(problem, where=f"{name} line 1", hint=hint)
     return _make_input(rows, [], request, name)
 
 
@@ -265,15 +267,6 @@ def _check_delimiter(rows: Sequence[Sequence[str]], own: str, name: str) -> None
     old, new = (",;", f".{own}") if mark == ";" else (mark, own)
     problem = f"cells are separated by {mark!r}, not by {own!r}"
     check_content(not mark, problem, f"{name} line 1", hint=f"tr {old!r} {new!r} rewrites it")
-
-
-def _make_header_error(columns: list[str], name: str) -> ContentRefused:
-    """ContentRefused where the first line names columns of numbers, with the word for these."""
-    return ContentRefused(
-        "the first line is a header, not numbers",
-        where=f"{name} line 1",
-        hint=f"columns go by their names: {member_word(name, ','.join(columns))}",
-    )
 
 
 def _check_text_cells(cells: list[str], where: str) -> None:

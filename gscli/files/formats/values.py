@@ -128,9 +128,7 @@ def _integer_array(values: list[Any], kinds: set[type], dtype: DType, place: Loc
         number = next(n for n, value in enumerate(values) if not low <= value <= high)
         problem = f"{_format_integer(values[number])} does not fit {document_dtype(dtype)}"
         raise ContentRefused(problem, where=place(number), valid=f"{low} … {high}")
-    if dtype.kind in "iu":
-        return np.array(values, dtype)
-    return np.array(values, np.int64).astype(dtype)
+    return np.array(values, dtype)
 
 
 def _parse_integer(value: object, number: int, place: Locate) -> int:
