@@ -31,6 +31,7 @@ from gscli.layout.axes import (
     Tensor,
     Unspecified,
     Updates,
+    unspecified_nan,
 )
 from gscli.layout.families import address_axis, address_elements, address_vectors, normalize_axis
 from gscli.layout.refusals import (
@@ -285,8 +286,7 @@ def _unspecified_reductions(data: Tensor, reduction: Reduction) -> tuple[Unspeci
         here = "joins texts" if data.dtype == "str" else "is OR"
         text = f"ONNX does not define add of {data.dtype}; here it {here}"
         return (Unspecified("always", text),)
-    text = f"ONNX does not say what {reduction} makes of NaN; here NaN stays"
-    return (Unspecified("nan", text),) if reduction in ("max", "min") else ()
+    return unspecified_nan("ONNX", reduction, "NaN stays")
 
 
 def _build_layout(

@@ -132,6 +132,16 @@ class Unspecified(Record):
     text: str
 
 
+def unspecified_nan(owner: str, reduction: Reduction, here: str) -> tuple[Unspecified, ...]:
+    """What the texts of `owner` leave open of max and min; no other reduction asks which is larger.
+
+    >>> unspecified_nan("ONNX", "max", "NaN stays")[0].text
+    'ONNX does not say what max makes of NaN; here NaN stays'
+    """
+    text = f"{owner} does not say what {reduction} makes of NaN; here {here}"
+    return (Unspecified("nan", text),) if reduction in ("max", "min") else ()
+
+
 class Tensor(Record):
     """What a layout may know of an input: argument name, shape, dtype name.
 

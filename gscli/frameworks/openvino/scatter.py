@@ -24,8 +24,8 @@ from gscli.layout.axes import (
     Fit,
     Policy,
     Tensor,
-    Unspecified,
     Updates,
+    unspecified_nan,
 )
 from gscli.layout.families import address_axis, address_elements, address_vectors, check_axis_size
 from gscli.layout.refusals import (
@@ -46,10 +46,7 @@ UNCHECKED = RAISE_OUTSIDE._replace(
     note="the CPU plugin refuses this on several threads and leaves the output unfilled on one; in "
     "up to 64 integers of one axis it does not check this and writes outside data"
 )
-OPEN_NAN = (
-    "OpenVINO does not say what {} makes of NaN; here NaN stays, in the CPU plugin an update that "
-    "is NaN is passed over"
-)
+NAN_STAYS = "NaN stays, in the CPU plugin an update that is NaN is passed over"
 
 
 @FRAMEWORK.operator(
@@ -170,7 +167,6 @@ def _build_layout(
     reduction = parse_reduction(word)
     why = "the text defines sum, sub and prod of bool; max and min follow from false < true"
     check_reduction(data, reduction, why, ("max", "min") if data.dtype == "bool" else ())
-    open_nan = (Unspecified("nan", OPEN_NAN.format(reduction)),)
     return scatter_layout(
         data,
         Updates(updates.name, fit),
@@ -179,5 +175,5 @@ def _build_layout(
         reduction=reduction,
         include_self=include_self,
         open_order=OPEN_ORDER,
-        unspecified=open_nan if reduction in ("max", "min") else (),
+        unspecified=unspecified_nan("OpenVINO", reduction, NAN_STAYS),
     )

@@ -25,9 +25,7 @@ from gscli.layout.axes import (
     RAISE_OUTSIDE,
     SKIP_OUTSIDE,
     Policy,
-    Reduction,
     Tensor,
-    Unspecified,
 )
 
 FRAMEWORK = Framework("tensorflow", "TensorFlow")
@@ -39,6 +37,9 @@ DEVICES = {"cpu": "CPU", "gpu": "GPU", "xla": "XLA"}
 MAX_VECTOR_LENGTH = 7
 
 REAL = (*INTEGERS, *FLOATS)
+
+# Of max and min; the CPU kernels keep NaN after a number and lose it before one.
+NAN_WINS = "NaN wins"
 
 Device: TypeAlias = Annotated[
     Literal["cpu", "gpu", "xla", "xla_cpu"],
@@ -76,15 +77,6 @@ def gather_policy(device: str, word: str = "") -> Policy:
 def scatter_policy(device: str, word: str = "") -> Policy:
     """What a bad index does to a scatter."""
     return SKIP_OUTSIDE if is_compiled(device) or _is_skipping(device, word) else RAISE_OUTSIDE
-
-
-def unspecified_nan(reduction: Reduction, here: str = "NaN wins") -> tuple[Unspecified, ...]:
-    """What TensorFlow's texts leave open of max and min.
-
-    Its CPU kernels keep NaN where it comes after a number and lose it where it comes before one.
-    """
-    text = f"TensorFlow does not say what {reduction} makes of NaN; here {here}"
-    return (Unspecified("nan", text),) if reduction in ("max", "min") else ()
 
 
 def check_max_vector_length(indices: Tensor, batch_dims: int = 0) -> None:

@@ -10,16 +10,16 @@ from gscli.frameworks.tensorflow import (
     DEVICES,
     FRAMEWORK,
     MAX_VECTOR_LENGTH,
+    NAN_WINS,
     REAL,
     BadIndices,
     Device,
     check_max_vector_length,
     is_compiled,
     scatter_policy,
-    unspecified_nan,
 )
 from gscli.layout import Layout, NewOutput, scatter_layout
-from gscli.layout.axes import Policy, Reduction, Shape, Tensor, Updates
+from gscli.layout.axes import Policy, Reduction, Shape, Tensor, Updates, unspecified_nan
 from gscli.layout.families import address_vectors
 from gscli.layout.refusals import (
     check_dtypes,
@@ -168,8 +168,9 @@ def build_scatter_nd_layout(
     addressing = address_vectors(output, indices)
     check_max_vector_length(indices)
     check_vector_updates(updates, output, indices, addressing.result_shape)
-    here = "NaN wins" if nan_wins else "an update that is NaN changes nothing"
+    here = NAN_WINS if nan_wins else "an update that is NaN changes nothing"
     return scatter_layout(
         tensor, Updates(updates.name, nan_wins=nan_wins), addressing, policy, dtype=output.dtype,
-        reduction=reduction, open_order=order, unspecified=unspecified_nan(reduction, here),
+        reduction=reduction, open_order=order,
+        unspecified=unspecified_nan("TensorFlow", reduction, here),
     )  # fmt: skip

@@ -18,7 +18,7 @@ from gscli.base.words import (
 from gscli.declare import SortedInput
 from gscli.declare.attributes import Option
 from gscli.frameworks.operator import FamilyMember
-from gscli.frameworks.tensorflow import FRAMEWORK, REAL, Device, is_compiled, unspecified_nan
+from gscli.frameworks.tensorflow import FRAMEWORK, NAN_WINS, REAL, Device, is_compiled
 from gscli.layout import NewOutput, scatter_layout
 from gscli.layout.axes import (
     RAISE_OUTSIDE,
@@ -28,6 +28,7 @@ from gscli.layout.axes import (
     Reduction,
     Tensor,
     Updates,
+    unspecified_nan,
 )
 from gscli.layout.families import address_axis
 from gscli.layout.refusals import check_dtype, check_dtypes, check_index_dtype, check_min_rank
@@ -69,7 +70,7 @@ def _unsorted_segment(
             include_self=not averages,
             accumulate=data.dtype if whole_mean else None,
             fill=empty_reduction(data.dtype, reduction),
-            unspecified=unspecified_nan(reduction),
+            unspecified=unspecified_nan("TensorFlow", reduction, NAN_WINS),
         )
 
     example = f"'{numbers}' '[2,0,-1,2]' --num-segments 4"
@@ -180,7 +181,7 @@ def _sorted_segment(reduction: Reduction, allowed: tuple[str, ...]) -> FamilyMem
             reduction=reduction,
             include_self=reduction in ("add", "mul"),
             fill=1 if reduction == "mul" else 0,
-            unspecified=unspecified_nan(reduction),
+            unspecified=unspecified_nan("TensorFlow", reduction, NAN_WINS),
         )
 
     return FRAMEWORK.family_member(segment, "'[[1.0,2.0],[3.0,4.0],[5.0,6.0]]' '[0,2,2]'")

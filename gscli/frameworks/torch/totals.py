@@ -23,7 +23,7 @@ from gscli.layout.axes import (
     Unspecified,
     Updates,
 )
-from gscli.layout.families import address_axis, address_pick
+from gscli.layout.families import address_axis, address_pick, without_axis
 from gscli.layout.refusals import (
     check_dtype,
     check_exact_shape,
@@ -115,9 +115,7 @@ def nll_loss(
     check_index_dtype(target, ("int64", "uint8") if input.rank <= 2 else ("int64",))  # noqa: PLR2004  planes
     axis = int(input.rank > 1)
     if not (input.rank == 1 and target.shape == (1,)):
-        check_exact_shape(
-            target, input.shape[:axis] + input.shape[axis + 1 :], "input without its classes"
-        )
+        check_exact_shape(target, without_axis(input.shape, axis), "input without its classes")
     if weight is not None:
         check_same_dtype(input, weight)
         check_exact_shape(weight, (input.shape[axis],), "a weight for each class")
