@@ -262,17 +262,16 @@ def zarr_source(array: Array | None) -> ZarrArray | None:
     return array.source if is_lazy(array) and isinstance(array.source, ZarrArray) else None
 
 
-def as_lazy_array(value: object, name: str, limit: int) -> Array | None:
+def as_lazy_array(value: Any, name: str, limit: int) -> Array | None:
     """What stands for an array of the zarr or dask package; None for any other value.
 
     Nothing is read. `name` is what messages call it; a chunk may have `limit` bytes. Raises
     ContentRefused and LimitRefused.
     """
     zarr, dask = sys.modules.get("zarr"), sys.modules.get("dask.array")
-    known: Any = value
-    if zarr is not None and isinstance(known, zarr.Array) and known.dtype.kind in NUMBERS:
-        place = ZarrPath(str(getattr(known.store, "root", name)), known.path)
-        return LazyArray.of(ZarrArray(known, place, limit))
-    if dask is not None and isinstance(known, dask.Array) and known.dtype.kind in NUMBERS:
-        return LazyArray.of(ChunkedDaskArray(known, name, limit))
+    if zarr is not None and isinstance(value, zarr.Array) and value.dtype.kind in NUMBERS:
+        place = ZarrPath(str(getattr(value.store, "root", name)), value.path)
+        return LazyArray.of(ZarrArray(value, place, limit))
+    if dask is not None and isinstance(value, dask.Array) and value.dtype.kind in NUMBERS:
+        return LazyArray.of(ChunkedDaskArray(value, name, limit))
     return None
