@@ -378,7 +378,7 @@ def _attribute_mistakes(call: CallVariants) -> DeferredRuns:
     for name, value in axes.items():
         if not isinstance(value, int) or isinstance(value, bool):
             continue
-        for axis in sorted({*range(rank)} - {value % rank}):
+        for axis in [each for each in range(rank) if each != value % rank]:
             run = partial(call.with_attributes, {name: axis})
             if name in trace.inputs:
                 run = partial(call.with_inputs, {name: partial(np.full_like, fill_value=axis)})

@@ -491,3 +491,10 @@ def test_slices_are_counted_on_answers_of_any_size(
     assert found.differing_slice_count == count > 0
     assert f"in {count} slices, " in " ".join(found.describe())
     assert OutputDiagnosis(trace, trace.output, "want").differing_slice_count == 0
+
+
+def test_data_without_axes_has_no_other_axis() -> None:
+    inputs = {"input": np.float32(3), "index": np.int64(0), "src": np.float32(9.5)}
+    trace = gscli.trace("torch.scatter_add", inputs, {"dim": 0})
+    causes = OutputDiagnosis(trace, np.array(9.5, np.float32), "want").causes
+    assert [cause.is_exact for cause in causes] == [True] * 4
