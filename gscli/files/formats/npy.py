@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.lib import format as numpy_format
 
-from gscli.base import ContentRefused, DtypeRefused, translate_errors
+from gscli.base import ContentRefused, DtypeRefused
 from gscli.base.arrays import (
     SMALL_NAMES,
     Array,
@@ -269,10 +269,11 @@ def _parse_with_numpy(text: str, offset: int, name: str) -> ArrayHeader:
         text = text[: opaque.start(1)] + f"|V{size}" + text[opaque.end(1) :]
     encoded = text.encode("ascii")
     stream = io.BytesIO(struct.pack("<I", len(encoded)) + encoded)
-    # Strange types make NumPy raise many kinds.
-    errors = translate_errors(lambda _: _header_error(name, "NumPy cannot read it"))
-    with errors, warnings.catch_warnings(action="error"):  # NumPy warns where it had to guess
-        shape, fortran, dtype = numpy_format.read_array_header_2_0(stream)
+    try:
+        with warnings.catch_warnings(action="error"):  # NumPy warns where it had to guess
+            shape, fortran, dtype = numpy_format.read_array_header_2_0(stream)
+    except Exception as error:  # strange types make NumPy raise many kinds
+        raise _header_error(name, "NumPy cannot read it") from error
     why = f"no array can have shape {sanitize(str(shape), 60)}"
     _check_header(is_shape(shape, dtype.itemsize or 1), name, why)
     plain = dtype.names is None and dtype.subdtype is None and dtype.itemsize
