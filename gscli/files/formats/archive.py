@@ -209,8 +209,7 @@ class ZipWriter(zipfile.ZipFile):
     def pack(self, name: str, pieces: Pieces) -> None:
         """Write one member, deflated."""
         with self.open(_make_info(name, is_deflated=True), "w", force_zip64=True) as member:
-            for piece in pieces:
-                member.write(piece)
+            member.writelines(pieces)
 
     def copy(self, content: Content, entry: ZipEntry) -> None:
         """Write a member of another archive as it is packed there, after it was judged."""
