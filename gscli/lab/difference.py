@@ -7,7 +7,7 @@ Integers, bool and text must be equal. Other numbers may differ by
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from math import prod
+from math import isnan, prod
 
 import numpy as np
 
@@ -77,8 +77,8 @@ class TensorDifference(Record):
     """What a comparison found. Cells are compared only where the shapes are equal.
 
     `differing_count` of `cell_count` cells differ, the first MAX_LISTED of them are `cells`;
-    `largest` is the greatest distance between two numbers, and where it is (None: no finite one, or
-    text). `sample`: numbers of at most MAX_SAMPLED differing cells, spread over all of them.
+    `largest` is the greatest distance between two numbers, NaN above all, and where it is first
+    (None: text). `sample`: numbers of at most MAX_SAMPLED differing cells, spread over all of them.
     """
 
     dtypes: tuple[str, str]
@@ -117,8 +117,8 @@ class TensorDifference(Record):
                 for _, at, actual, expected in self.cells
             ],
         }
-        if self.largest is not None:
-            document["largest"] = {"difference": self.largest[0], "at": list(self.largest[1])}
+        if (largest := self.largest) is not None:
+            document["largest"] = {"difference": to_json(largest[0]), "at": list(largest[1])}
         return document
 
 
@@ -158,7 +158,7 @@ def compare_tensors(
             at = _unravel(first + number, shapes[1])
             cells.append(DifferingCell(first + number, at, own[number], other[number]))
         most = _find_largest_difference(own[numbers], other[numbers])
-        if most is not None and (largest is None or most[0] > largest[0]):
+        if most is not None and (largest is None or np.argmax([largest[0], most[0]])):
             largest = most[0], _unravel(first + int(numbers[most[1]]), shapes[1])
     sample = np.concatenate([np.empty(0, np.int64), *kept])
     sample = sample[_sample_positions(sample.size)]
@@ -177,12 +177,10 @@ def differing_cells(
 ) -> BoolArray:
     """For arrays of one shape, which cells differ by more than `tolerance`, as bool."""
     unequal = unequal_cells(actual, expected)
-    if not unequal.any():
-        return unequal
     relative = tolerance.rtol_for(dtype_name(expected.dtype))
     rounded = any(array.dtype.kind not in "biu" for array in (actual, expected))
     allows = (rounded or relative or tolerance.atol) and not _is_text(actual, expected)
-    if not allows:
+    if not allows or not unequal.any():
         return unequal
     mine, theirs = _widen(actual), _widen(expected)
     with np.errstate(all="ignore"):
@@ -227,14 +225,13 @@ def _widen(array: Array) -> Array:
 
 
 def _find_largest_difference(actual: Array, expected: Array) -> tuple[float, int] | None:
-    """The greatest finite distance between numbers, and its place."""
+    """The greatest distance between numbers, NaN above all, and its first place; None for text."""
     if _is_text(actual, expected):
         return None
     with np.errstate(all="ignore"):
         apart = np.abs(_widen(actual) - _widen(expected))
-    apart = np.where(np.isfinite(apart), apart, -1.0)
     place = int(apart.argmax())
-    return (float(apart[place]), place) if apart[place] >= 0 else None
+    return float(apart[place]), place
 
 
 def pair_blocks(pieces: Iterable[Array], expected: Array) -> Iterator[tuple[int, Array, Array]]:
@@ -271,7 +268,8 @@ def difference_sentences(difference: TensorDifference, name: str) -> list[str]:
     verb = "differs" if count == 1 else "differ"
     line = f"{count:,} of {difference.cell_count:,} cells {verb} from {name}"
     if difference.largest is not None:
-        line += f", by {difference.largest[0]:g} at most, at {format_shape(difference.largest[1])}"
+        most, at = difference.largest
+        line += f", by {'nan' if isnan(most) else f'{most:g} at most'}, at {format_shape(at)}"
     return [*lines, line]
 
 

@@ -14,6 +14,8 @@ from shell import BARE
 from shell import call_gscli as gscli
 from shell import gscli as process
 
+from gscli.lab import difference
+
 CALL = ("scatter-nd", "[1,2,3]", "[[2],[2]]", "[4,5]", "-r", "add")
 
 
@@ -216,6 +218,33 @@ def test_diff_tells_equal_and_different_tensors() -> None:
     assert done.stdout.startswith(b"1 of 3 cells differs from [1,2,4], by 1 at most, at [2]\n")
     assert gscli("diff", "[1,2,3]", "[1,2,4]", "--atol", "1").returncode == 0
     assert gscli("diff", "-", "-").returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("actual", "expected", "words", "largest"),
+    [
+        ([1.0, np.inf], [1.1, 5.0], "by inf at most, at [1]", {"difference": "inf", "at": [1]}),
+        ([np.nan, np.inf], [5.0, 5.0], "by nan, at [0]", {"difference": "nan", "at": [0]}),
+        ([np.inf, 1.0], [-np.inf, 2.0], "by inf at most, at [0]", {"difference": "inf", "at": [0]}),
+    ],
+)
+def test_diff_tells_of_what_is_not_finite(
+    actual: list[float], expected: list[float], words: str, largest: object, tmp_path: Path
+) -> None:
+    np.save(tmp_path / "a.npy", actual)
+    np.save(tmp_path / "b.npy", expected)
+    told = gscli("diff", "a.npy", "b.npy", "-q", "--json", cwd=tmp_path).stdout
+    assert json.loads(told)["largest"] == largest
+    assert (
+        f" from b.npy, {words}\n" in gscli("diff", "a.npy", "b.npy", cwd=tmp_path).stdout.decode()
+    )
+
+
+def test_a_difference_in_a_later_block_is_not_above_nan(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(difference, "BLOCK", 1)
+    most = difference.compare_tensors(np.array([1.0, np.nan, np.inf]), np.zeros(3)).largest
+    assert most is not None
+    assert (np.isnan(most[0]), most[1]) == (True, (1,))
 
 
 def test_diff_holds_members_of_one_name_against_each_other(tmp_path: Path) -> None:
