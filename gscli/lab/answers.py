@@ -12,7 +12,7 @@ from gscli.base import GscliError, IndexRefused
 from gscli.base.arrays import Array, Arrays, unequal_cells
 from gscli.base.records import Arguments, Record, cached_property, former_names, group_pairs
 from gscli.base.words import format_count
-from gscli.files.formats.jsonarray import dump_arrays, dump_json
+from gscli.files.formats.jsonarray import MOST_VALUES, dump_arrays, dump_json
 from gscli.frameworks.operator import ConceptCall, ConceptName, Operator
 from gscli.traces import MAX_JSON_CELLS, Trace
 
@@ -310,8 +310,9 @@ def _result_to_dict(
     if row.output is None:
         entry["error"] = row.error.to_dict() if row.error else None
         return entry
-    entry["output"] = dump_json(row.output)
+    entry["output"] = dump_json(row.output, MOST_VALUES)
     flags = comparing.differing_mask(group)
-    entry["differs"] = None if flags is None else [list(map(int, at)) for at in np.argwhere(flags)]
+    listed = None if flags is None or flags.sum() > MOST_VALUES else np.argwhere(flags)
+    entry["differs"] = None if listed is None else listed.tolist()
     entry["warnings"] = [notice.to_dict() for notice in row.trace.warnings] if row.trace else []
     return entry

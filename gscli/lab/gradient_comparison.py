@@ -10,7 +10,7 @@ import numpy as np
 from gscli.base import GscliError
 from gscli.base.arrays import Array, Arrays
 from gscli.base.records import Record
-from gscli.files.formats.jsonarray import dump_arrays
+from gscli.files.formats.jsonarray import MOST_VALUES, dump_arrays
 from gscli.gradients.call import trace_gradients
 from gscli.gradients.conventions import LOOP, Convention
 from gscli.lab.answers import ComparisonResult, RuleSetResult, group_alike
@@ -69,7 +69,7 @@ class GradientComparison(Record):
             {
                 "label": row.label, "operator": row.operator, "group": number,
                 "convention": None if row.convention is None else row.convention.name,
-                "gradients": dump_arrays(row.gradients),
+                "gradients": dump_arrays(row.gradients, MOST_VALUES),
             }
             for number, group in enumerate(self.groups)
             for row in group

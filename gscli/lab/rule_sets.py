@@ -50,18 +50,19 @@ def _select_by_name(concept: ConceptName, only: Sequence[str]) -> Selection:
     if not only:
         return group_pairs((pair[0].framework.title, pair) for pair in declared), []
     chosen: ComparisonsByTitle = {}
-    absent: list[UnsupportedRuleSet] = []
+    absent: dict[str, UnsupportedRuleSet] = {}
     for word in only:
         name = ALIASES.get(word.lower(), word.lower())
         pairs = [pair for pair in declared if _is_called(*pair, name)]
         if pairs:
             frameworks = {pair[0].framework.title for pair in pairs}
             label = pairs[0][1].label if len(pairs) == 1 else " ".join(frameworks)
-            chosen.setdefault(label, []).extend(pairs)
+            rows = chosen.setdefault(label, [])
+            rows += [pair for pair in pairs if pair not in rows]
         else:
             title = _find_framework_title(word, name, declared)
-            absent.append(UnsupportedRuleSet(title, f"no {concept}", is_requested=True))
-    return chosen, absent
+            absent[title] = UnsupportedRuleSet(title, f"no {concept}", is_requested=True)
+    return chosen, [*absent.values()]
 
 
 def _check_opsets(operators: Sequence[Operator], opsets: Sequence[int]) -> None:

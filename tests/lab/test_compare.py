@@ -15,6 +15,7 @@ from gscli.base import LimitRefused, UsageError
 from gscli.cli import run_safely
 from gscli.frameworks import NAMES
 from gscli.frameworks.operator import ConceptName
+from gscli.lab import answers, gradient_comparison
 from gscli.lab.answers import comparison_to_dict
 from gscli.lab.compare import compare
 from gscli.lab.concepts import CONCEPTS, list_mappings
@@ -333,3 +334,29 @@ def test_the_limit_holds_for_all_different_answers_together() -> None:
 ])  # fmt: skip
 def test_a_rule_set_of_as_that_has_no_answer_is_no_agreement(words: list[str], status: int) -> None:
     assert run_safely(["compare", "gather", "[10,20,30]", *words, "-q"]) == status
+
+
+@pytest.mark.parametrize("names", [("onnx", "onnx"), ("torch", "pytorch"), ("onnx", "onnx gather")])
+def test_a_framework_that_is_named_twice_answers_once(names: tuple[str, str]) -> None:
+    inputs = {"data": [[1, 2], [3, 4]], "indices": [0, 1]}
+    scattered = {"data": [1, 2], "indices": [[0]], "updates": [5]}
+    rows = [compare("gather", inputs, only=only).rows for only in (names, names[:1])]
+    labels, alone = [[row.label for row in found] for found in rows]
+    assert labels == alone
+    missing = compare("scatter-nd", scattered, only=["onnx", "caffe2", "caffe2"]).unsupported
+    assert [row.label for row in missing] == ["Caffe2"]
+
+
+def test_a_large_answer_stands_in_json_without_data(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for module in (answers, gradient_comparison):
+        monkeypatch.setattr(module, "MOST_VALUES", 1)
+    words = ["compare", "gather", "[10,20,30,40]", "[0,-1,9]", "--json"]
+    assert run_safely(words) == 1
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    assert {"dtype": "int64", "shape": [3]} in [row.get("output") for row in rows]
+    assert {len(row.get("differs") or ()) for row in rows} == {0, 1}
+    assert run_safely(["compare", "gather", "arange:3", "[0]", "--json", "--grad"]) == 0
+    gradients = json.loads(capsys.readouterr().out)["rows"][0]["gradients"]
+    assert gradients["data"] == {"dtype": "float64", "shape": [3]}
