@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
+from fnmatch import fnmatchcase
 from functools import cache
 
 _UNSAFE_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
@@ -107,6 +108,15 @@ def suggest_names(
 def format_suggestion(names: Sequence[str], otherwise: str = "") -> str:
     """The hint that one of these names may be meant; another way on where there is none."""
     return f"did you mean {' or '.join(names)}?" if names else otherwise
+
+
+def match_pattern(text: str, pattern: str) -> bool:
+    """Whether a pattern is the whole of a text: * stands for any text, all else for itself.
+
+    >>> match_pattern("t[1]", "t[1]"), match_pattern("t[1]", "t*"), match_pattern("t1", "t[1]")
+    (True, True, False)
+    """
+    return fnmatchcase(text, pattern.replace("[", "[[]").replace("?", "[?]"))
 
 
 def format_count(count: int, thing: str, things: str = "") -> str:

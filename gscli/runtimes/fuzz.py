@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from fnmatch import fnmatchcase
 from math import inf
 
 from gscli.base import ExitCode
@@ -51,7 +50,6 @@ def fuzz(
     runtime: RuntimeProcess,
     operators: Sequence[Operator],
     options: FuzzOptions,
-    known_signatures: Sequence[str] = (),
     on_progress: Callable[[FuzzReport], None] = lambda _report: None,
 ) -> FuzzReport:
     """Put calls of the operators in turn to a started runtime.
@@ -73,8 +71,6 @@ def fuzz(
         report.interrupt_status = ExitCode.INTERRUPTED
     except SystemExit as ending:  # of `DeferredSignals`: SIGTERM and others
         report.interrupt_status = int(ending.code or 0)
-    for kind in report.differences:
-        kind.is_known = any(fnmatchcase(kind.signature, pattern) for pattern in known_signatures)
     report.seconds = time.monotonic() - began
     return report
 

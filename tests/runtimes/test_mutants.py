@@ -27,7 +27,7 @@ def fuzzed(mutant: Mutant, name: str, cases: int, watch: object = None) -> FuzzR
         pass
 
     runtime = cast(RuntimeProcess, mutant)
-    return fuzz(runtime, [find_operator(name)], FuzzOptions(cases), (), watch or ignore)  # type: ignore[arg-type]
+    return fuzz(runtime, [find_operator(name)], FuzzOptions(cases), watch or ignore)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", everyday(FAULTS, DAILY))

@@ -124,7 +124,9 @@ def fuzz(
         write = _report_writer(reports, on)
         with ProgressBar("calls", None if seconds else count, quiet=quiet) as progress:
             watch = _make_watcher(progress, limits, write)
-            report = put_calls(runtime, chosen, limits, accepted.patterns, watch)
+            report = put_calls(runtime, chosen, limits, watch)
+        for difference in report.differences:
+            difference.is_known = accepted.match(difference.signature)
         write(report)
     accepted.warn_of_unmatched(difference.signature for difference in report.differences)
     lines = (format_summary if quiet else format_report)(report, strict=strict)

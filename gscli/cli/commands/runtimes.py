@@ -17,14 +17,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gscli.base import CannotRead, CannotWrite, GscliError, UsageError
 from gscli.base.records import Record, group_pairs
-from gscli.base.words import format_columns, format_count, join_lines, sanitize
+from gscli.base.words import format_columns, format_count, join_lines, match_pattern, sanitize
 from gscli.cli.building import complete_file, tool
 from gscli.cli.options import (
     ANY_NUMBER,
@@ -98,13 +97,13 @@ class KnownFailures(Record):
 
     def match(self, name: str) -> bool:
         """Whether some line stands for a failure of this name."""
-        return any(fnmatchcase(name, pattern) for pattern in self.patterns)
+        return any(match_pattern(name, pattern) for pattern in self.patterns)
 
     def warn_of_unmatched(self, names: Iterable[str]) -> None:
         """Tell on standard error which lines stand for no failure that was met."""
         failures = list(names)
         for pattern in self.patterns:
-            if not any(fnmatchcase(name, pattern) for name in failures):
+            if not any(match_pattern(name, pattern) for name in failures):
                 print_stderr(f"warning: --except: no failure is {sanitize(pattern)}\n")
 
 
