@@ -198,7 +198,7 @@ def read_pipe(
 ) -> bytearray:
     """Everything that comes out of `read`, or LimitRefused as soon as it is more than the limit.
 
-    Of what goes on after its end, only so much that this can be seen.
+    ContentRefused as soon as it goes on after its end.
     """
     data, enough = bytearray(), limit
     with read_errors(name):
@@ -208,8 +208,8 @@ def read_pipe(
                 limit, enough = bounds_for(bytes(data[:MIN_SNIFF_BYTES]), limit, name)
                 bounds_for = None
             check_limit(len(data), limit, name, "the stream")
-            if len(data) > enough:
-                break
+            where = f"{name}: more than {enough:,} bytes"
+            check_content(len(data) <= enough, f"{name} goes on after the array", where)
     return data
 
 

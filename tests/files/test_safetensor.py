@@ -162,3 +162,18 @@ def test_an_index_without_a_map_is_none(tmp_path: Path) -> None:
     path.write_text("[1]")
     with pytest.raises(ContentRefused, match="has no weight_map"):
         load(f"{path}::a")
+
+
+@pytest.mark.parametrize(
+    ("size", "problem"), [(77, "is cut off"), (81, "goes on after the tensors")]
+)
+def test_another_length_is_told_with_the_one_that_fits(
+    size: int, problem: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.safetensors"
+    save(str(path), np.arange(2, dtype=np.int32))
+    whole = path.read_bytes()
+    path.write_bytes((whole + b"x")[:size])
+    with pytest.raises(ContentRefused, match=problem) as refused:
+        load(str(path))
+    assert (refused.value.where, refused.value.valid) == (f"{path}: {size} bytes", "80 bytes")

@@ -188,8 +188,9 @@ class After(io.RawIOBase):
 
 def test_what_goes_on_after_an_array_is_not_read() -> None:
     stream = After(saved(np.arange(3)))
-    with pytest.raises(ContentRefused, match="goes on after the array"):
+    with pytest.raises(ContentRefused, match="goes on after the array") as refused:
         load("-", stdin=stream)
+    assert refused.value.where == "standard input: more than 152 bytes"
     assert stream.taken <= contents.PIPE_CHUNK
     stream = After(b"\x93NUMPY\x01\x00\x10\x00{'descr': nonsense")
     with pytest.raises(ContentRefused, match="malformed"):

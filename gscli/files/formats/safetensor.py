@@ -200,10 +200,9 @@ def _check_no_gaps(tensors: dict[str, ArrayHeader], data_start: int, content: Co
         fits = tensor.offset == position
         _check_header(fits, content.name, "its tensors overlap or leave a gap")
         position += tensor.nbytes
-    missing = content.size - position
-    problem = "goes on after the tensors" if missing > 0 else "is cut off"
-    where = f"{content.name}: {abs(missing):,} bytes"
-    check_content(not missing, f"{content.name} {problem}", where)
+    name, size = content.name, content.size
+    problem = f"{name} {'is cut off' if size < position else 'goes on after the tensors'}"
+    check_content(size == position, problem, f"{name}: {size:,} bytes", valid=f"{position:,} bytes")
 
 
 def _check_header(holds: bool, name: str, why: str) -> None:
