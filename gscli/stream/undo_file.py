@@ -77,8 +77,8 @@ def write_rows(descriptor: int, offset: int, rows: Indices, content: Array) -> N
 
 def _neighbours(rows: Indices) -> Iterator[tuple[int, int]]:
     """Where rows follow each other, as (begin, end) of the numbers."""
-    gaps = (rows[1:] != rows[:-1] + 1).nonzero()[0] + 1
-    return pairwise([0, *gaps.tolist(), rows.size])
+    starts = np.flatnonzero(np.diff(rows, prepend=-2) != 1)
+    return pairwise([*starts.tolist(), rows.size])
 
 
 def reserve_rows(descriptor: int, offset: int, rows: Indices, width: int) -> None:
@@ -154,7 +154,9 @@ def _restore_rows(file: RegularFile, undo: RegularFile) -> int:
 def put_back(undo: RegularFile, file: RegularFile, offset: int) -> None:
     """The old rows that an undo file has, in the file that they are of. Raises OSError."""
     for rows, old, _ in iter_parts(undo):
-        write_rows(file.descriptor, offset, rows, old)
+        is_other = (_read_rows(file, offset, rows, old.shape[1]) != old).any(axis=1)
+        # Rows that were never reached may lie where nothing can be written.
+        write_rows(file.descriptor, offset, rows[is_other], old[is_other])
     sync(file.descriptor)
 
 

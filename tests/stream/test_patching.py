@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import resource
 import signal
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +17,7 @@ from conftest import Array, assert_same, judged, open_file
 import gscli
 from gscli import files
 from gscli import stream as streaming
+from gscli.base.arrays import Indices
 from gscli.disk.mapped import undo_file_of
 from gscli.disk.system import lock_file
 from gscli.disk.unfinished import UnfinishedPatch
@@ -24,7 +26,7 @@ from gscli.frameworks import find_operator
 from gscli.stream import patch as patching
 from gscli.stream import scatter as scattering
 from gscli.stream import undo_file
-from gscli.stream.undo_file import undo
+from gscli.stream.undo_file import undo, write_rows
 
 ROWS, WIDTH = 4000, 100
 RNG = np.random.default_rng(11)
@@ -229,8 +231,12 @@ def test_the_message_of_a_full_disk_tells_what_became_of_the_file(
 ) -> None:
     path = saved(tmp_path)
 
-    def full(*_: object) -> None:
+    def full(descriptor: int, offset: int, rows: Indices, content: Array) -> None:
+        if path.read_bytes() == before:
+            write_rows(descriptor, offset, rows, content)
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    before = path.read_bytes()
 
     with monkeypatch.context() as patched:
         for module in (patching, undo_file):
@@ -241,6 +247,20 @@ def test_the_message_of_a_full_disk_tells_what_became_of_the_file(
     assert caught.value.hint == f"gscli undo {path}"
     assert undo(str(path)) == np.unique(AT % ROWS).size
     assert_same(np.load(path), DATA)
+
+
+def test_a_limit_on_files_leaves_no_mix_of_rows(tmp_path: Path) -> None:
+    """Rows beyond it could neither be written nor be written back."""
+    path, former = saved(tmp_path), resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (128 + ROWS // 2 * WIDTH * 4, former[1]))
+    try:
+        with pytest.raises(gscli.GscliError, match="file too large") as caught:
+            patch(path, {}, direct=True)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, former)
+    assert caught.value.details == ("its old rows were put back",)
+    assert_same(np.load(path), DATA)
+    assert names_in(tmp_path) == ["data.npy"]
 
 
 class Stop(BaseException):
