@@ -9,6 +9,7 @@ import warnings
 from functools import partial
 from pathlib import Path
 
+import ml_dtypes
 import numpy as np
 import pytest
 from refused import refused_command
@@ -688,3 +689,27 @@ def test_a_document_of_a_result_in_a_file_stands_without_more_values_than_it_tak
         assert code == 65
         assert "-o FILE.npy" in printed
     assert not Path("g.npy").exists()
+
+
+@pytest.mark.parametrize(
+    "line", ["gather -odd.npy '[0]'", "show -odd.npy", "convert -odd.npy m.npy"]
+)
+def test_a_file_that_looks_like_an_option_is_named_otherwise(
+    line: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, told = refusal(f"gscli {line}", capsys)
+    assert code == 2
+    assert hint_of(told).startswith("./-odd.npy ")
+    assert refusal(f"gscli {line.replace('-odd', './-odd')}", capsys)[0] == 0
+
+
+def test_opaque_elements_reach_another_type_by_way_of_safetensors(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    np.save("b.npy", np.array([0.5, -2], ml_dtypes.bfloat16))
+    _, told = refusal("gscli convert b.npy f.npy --dtype float32", capsys)
+    command = hint_of(told).removeprefix("first ").partition(", or")[0]
+    command = command.replace("IN OUT", "b.npy b")
+    assert refusal(command, capsys) == (0, "")
+    assert refusal("gscli convert b.safetensors f.npy --dtype float32", capsys)[0] == 0
+    assert np.load("f.npy").tolist() == [0.5, -2]

@@ -121,12 +121,13 @@ def element_dtype(stored: DType, opaque: DType | None, name: str) -> DType:
     if opaque is not None and opaque.name in SMALL_NAMES and opaque.itemsize == size:
         return opaque
     fitting = [label for label in SMALL_NAMES if (label == "bfloat16") == (size > 1)]
+    way = "" if opaque is None else "first gscli convert IN OUT.safetensors "
     raise DtypeRefused(
         f"the elements of {name} are opaque bytes (|V{size})",
         where=name,
         details=("NumPy writes bfloat16 and other small types this way, without their names",),
         valid=", ".join(fitting),
-        hint=f"--dtype {fitting[0] if size > 1 else 'float8_e4m3fn'}, or what was written",
+        hint=f"{way}--dtype {fitting[0] if size > 1 else 'float8_e4m3fn'}, or what was written",
     )
 
 
