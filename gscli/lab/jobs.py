@@ -34,7 +34,6 @@ from gscli.files.request import ReadRequest
 from gscli.frameworks import find_operator
 from gscli.frameworks.execute import prepare, run_plan
 from gscli.lab.calls import find_flaw, read_call, read_input_values, read_name
-from gscli.lab.cases import MAX_OUTPUT_BYTES
 from gscli.lab.difference import Tolerance
 from gscli.lab.expectation import diagnose_output
 from gscli.lab.hints import make_hint, prefix_origin
@@ -143,9 +142,9 @@ def _run_call(job: Mapping[str, Any]) -> Trace:
     loaded, attrs = read_call(job, load_part)
     inputs = CallInputs.from_loaded(loaded, operator, attrs)
     try:
-        plan = prepare(operator, inputs, strict=False, max_bytes=MAX_OUTPUT_BYTES)
+        plan = prepare(operator, inputs, strict=False, max_bytes=MAX_INPUT_BYTES)
         facts = dict.fromkeys(loaded, "inline"), tuple(inputs.notices)
-        return Trace(operator, *run_plan(operator, plan, max_bytes=MAX_OUTPUT_BYTES), *facts)
+        return Trace(operator, *run_plan(operator, plan, max_bytes=MAX_INPUT_BYTES), *facts)
     except GscliError as error:
         with suppress(GscliError):  # of an expected answer that cannot be read
             if "expect" in job and isinstance(error, IndexRefused):

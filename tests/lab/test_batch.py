@@ -172,6 +172,17 @@ def test_an_output_goes_to_the_file_that_is_named(
     assert np.load(target).tolist() == [20]
 
 
+def test_an_output_in_a_file_may_be_large(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    inputs = {"data": "zeros:1x80000001:bool", "indices": [0]}
+    job, target = {**GATHER, "inputs": inputs}, str(tmp_path / "o.npy")
+    status, found = answers(lines(job, {**job, "output": target}), tmp_path, capsys)
+    assert status == 1
+    assert found[0]["error"]["valid"] == "at most 5,000,000 values"
+    assert found[1] == {"id": 2, "output": target}
+
+
 @pytest.mark.parametrize("target", ["", "-", 7, "folder/that/is/not/there.npy", "x.what"])
 def test_an_output_that_cannot_be_written_is_refused(
     target: object, tmp_path: Path, capsys: pytest.CaptureFixture[str]
