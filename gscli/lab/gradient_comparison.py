@@ -135,12 +135,13 @@ def _has_same_gradients(first: GradientRow, second: GradientRow) -> bool:
 
 
 def find_differing_gradient(own: Arrays, theirs: Arrays) -> str | None:
-    """The first name under which both have a gradient, and not the same one.
+    """The first name of `own` under which both have a gradient, and not the same one.
 
-    >>> find_differing_gradient({"a": np.ones(1), "b": np.ones(2)}, {"b": np.zeros(2)})
+    >>> own, other = dict.fromkeys("abcdefgh", np.ones(1)), dict.fromkeys("hgfedcb", np.zeros(1))
+    >>> find_differing_gradient(own, other)
     'b'
     """
-    for name in own.keys() & theirs.keys():
+    for name in [each for each in own if each in theirs]:
         if not compare_tensors(theirs[name], own[name], GRADIENT_TOLERANCE).is_equal:
             return name
     return None
