@@ -390,7 +390,7 @@ def list_sources(text: str, limit: int | None = None) -> dict[str, Source]:
     names = [member.name for member in members(text, max_bytes=limit)]
     legal = f"a folder, or {' '.join(sorted(MANY_MEMBERS))}"
     problem = f"{text} holds one array, not all inputs"
-    check_rule("" not in names, problem, kind=UsageError, valid=legal)
+    check_rule(names != [""], problem, kind=UsageError, valid=legal)
     return {name: Source(f"{text}::{name}", "file", text, name) for name in names}
 
 

@@ -163,3 +163,9 @@ def test_errors_of_a_named_input_are_told_beside_a_container(tmp_path: Path) -> 
     assert b"cannot read nosuch.npy" in done.stderr
     done = gscli("gather", "all.npz", "--indices", "-", "--data", "-", cwd=tmp_path)
     assert done.returncode in (2, 65), done.stderr.decode()
+
+
+def test_an_array_without_a_name_stands_beside_others(tmp_path: Path) -> None:
+    path = f"{tmp_path}/all.npz"
+    np.savez(path, **{"": ARRAYS[2], "data": ARRAYS[0]})
+    assert load_many(path, ["data"])["data"].array.tolist() == ARRAYS[0].tolist()
