@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 
-import numpy as np
-
 from gscli.base.arrays import dtype_name
 from gscli.codegen.analysis import CallAnalysis
 from gscli.codegen.index_numbers import IndexHandling, IndexNormalizer, has_partial_windows
@@ -28,6 +26,7 @@ from gscli.layout.axes import (
     SegmentNumbers,
     Shape,
 )
+from gscli.layout.families import broadcast_shapes
 from gscli.layout.matching import (
     IndexForm,
     match_along_axis,
@@ -222,13 +221,13 @@ class IndexLowering(IndexNormalizer):
             cell, alive = self._lower_axis(axis, native, grid, whole)
             cells.append(cell)
             if live is not None and alive is not None:
-                shape = np.broadcast_shapes(live.shape, alive.shape)
+                shape = broadcast_shapes([live.shape, alive.shape])
                 live = self.steps.add("both", "live", shape, "bool", live, alive)
             else:
                 live = live or alive
         if not cells:
             cells = [self.steps.iota(range(1), 0, len(grid))]
-        if np.broadcast_shapes(*(cell.shape for cell in cells)) != grid:
+        if broadcast_shapes([cell.shape for cell in cells]) != grid:
             cells[0] = self.steps.expand(cells[0], grid)
         return cells, None if live is None else self.steps.expand(live, grid)
 

@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from gscli.base.records import Record
 from gscli.layout.axes import Number, Shape, row_major_strides
+from gscli.layout.families import broadcast_shapes
 
 
 class CannotTranslate(Exception):
@@ -121,11 +120,11 @@ class SnippetProgram:
 
     def plus(self, x: Value, y: Value) -> Value:
         """The sum, stretched together."""
-        return self.add("plus", "cells", np.broadcast_shapes(x.shape, y.shape), x.dtype, x, y)
+        return self.add("plus", "cells", broadcast_shapes([x.shape, y.shape]), x.dtype, x, y)
 
     def where(self, mask: Value, x: Value, y: Value | Number, name: str = "") -> Value:
         """Cells of x where the mask is true, else of y (a value or a number)."""
-        shape = np.broadcast_shapes(mask.shape, x.shape)
+        shape = broadcast_shapes([mask.shape, x.shape])
         if isinstance(y, Value):
             return self.add("where", name or x.name, shape, x.dtype, mask, x, y)
         other = Constant(y, x.dtype)
@@ -149,7 +148,7 @@ class SnippetProgram:
 
     def stack(self, parts: Sequence[Value], dim: int) -> Value:
         """Values of one shape side by side along a new axis."""
-        grid = np.broadcast_shapes(*(part.shape for part in parts))
+        grid = broadcast_shapes([part.shape for part in parts])
         parts = [self.expand(part, grid) for part in parts]
         shape = (*grid[:dim], len(parts), *grid[dim:])
         return self.add("stack", "vectors", shape, parts[0].dtype, *parts, dim=dim)

@@ -122,8 +122,8 @@ def normalize_axis(axis: int, rank: int, *, name: str = "axis", of: str = "data"
     return axis % rank
 
 
-def broadcast_shapes(shapes: Sequence[Shape], names: Sequence[str]) -> Shape:
-    """NumPy's rule: align at the right, sizes equal or 1.
+def broadcast_shapes(shapes: Sequence[Shape], names: Sequence[str] = ()) -> Shape:
+    """NumPy's rule for any number of axes: align at the right, sizes equal or 1.
 
     >>> broadcast_shapes([(3, 1), (4,)], ["a", "b"])
     (3, 4)
@@ -131,13 +131,12 @@ def broadcast_shapes(shapes: Sequence[Shape], names: Sequence[str]) -> Shape:
     result: list[int] = []
     for sizes in zip_longest(*(reversed(shape) for shape in shapes), fillvalue=1):
         extents = {size for size in sizes if size != 1}
-        check_rule(
-            len(extents) <= 1,
-            "shapes do not broadcast together",
-            ", ".join(map(" ".join, zip(names, map(format_shape, shapes), strict=True))),
-            f"sizes {sorted(extents)} meet on one axis",
-            hint="sizes must be equal or 1, aligned at the last axis",
-        )
+        if len(extents) > 1:
+            problem = "shapes do not broadcast together"
+            where = ", ".join(map(" ".join, zip(names, map(format_shape, shapes), strict=False)))
+            details = (f"sizes {sorted(extents)} meet on one axis",)
+            hint = "sizes must be equal or 1, aligned at the last axis"
+            raise ShapeRefused(problem, where=where, details=details, hint=hint)
         result.append(extents.pop() if extents else 1)
     return tuple(reversed(result))
 

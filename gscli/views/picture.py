@@ -7,12 +7,11 @@ from functools import cached_property
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from gscli.base.arrays import Array
 from gscli.base.words import MAX_LETTERED_ENTRIES, format_shape
 from gscli.kernel.reductions import REDUCTION_WORDS
 from gscli.layout.axes import Shape, box_size
+from gscli.layout.families import broadcast_shapes
 from gscli.traces import Entry, Trace
 from gscli.views.group import RenderedGroup, render_tensors
 from gscli.views.lines import (
@@ -277,7 +276,7 @@ class EntryTable:
 
     def _group(self, title: str, shapes: Sequence[Shape], columns: Sequence[Block]) -> Block:
         """Neighbouring columns under one title, and the shape of their tensors together."""
-        sizes = self.signs.times.join(map(str, np.broadcast_shapes(*shapes)))
+        sizes = self.signs.times.join(map(str, broadcast_shapes(shapes)))
         facts = f" [{sizes}]" if shapes else " "
         head: Line = [(title, self.look.bold), (facts, self.look.dim)]
         return make_block([head, *join_blocks(columns, 0)])

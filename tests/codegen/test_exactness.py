@@ -278,3 +278,9 @@ def test_ids_that_say_how_many_rows_there_are_are_these() -> None:
     assert told == "other segment_ids: the number of rows here is that of these"
     given = answer("jax.segment_sum", inputs, "torch", num_segments=2)
     assert not any("number of rows" in text for text in given.breaks)
+
+
+def test_calls_of_more_axes_than_numpy_stretches_have_lines() -> None:
+    shape = (1,) * 40  # numpy.broadcast_shapes takes 32
+    inputs = {"data": np.ones(shape), "indices": np.zeros(shape, np.int64)}
+    assert answer("onnx.gather_elements", inputs, "tensorflow").verdict != "none"
