@@ -218,6 +218,7 @@ class VisibleTensor:
             shown = shown.astype(object)
         for patch in patches if shown.size else ():
             box, place = _with_rows(patch.box), np.ix_(*self._positions_of(patch.box))
+            box = tuple(box[axis] for axis in self._axes)
             values = patch.values.reshape([stop - start for start, stop in box])
             everywhere = (np.broadcast_to(axis, shown.shape) for axis in self._coordinates)
             pairs = zip(everywhere, box, strict=True)
@@ -226,10 +227,17 @@ class VisibleTensor:
         return shown
 
     @cached_property
+    def _axes(self) -> list[int]:
+        """All axes but planes of one cell: NumPy takes fewer index arrays than there are axes."""
+        sizes = self.subject.array.shape[:-MATRIX]
+        rest = range(len(sizes), max(self.rank, MATRIX))
+        return [*(axis for axis, size in enumerate(sizes) if size > 1), *rest]
+
+    @cached_property
     def _coordinates(self) -> tuple[Indices, ...]:
-        """Where the shown cells lie on each axis: these broadcast to planes, rows and columns."""
+        """Where the shown cells lie on these: the numbers broadcast to planes, rows and columns."""
         seen = self.selection
-        leads = np.array(seen.planes, np.int64).T[:, :, None, None]
+        leads = np.array(seen.planes, np.int64).T[self._axes[:-MATRIX], :, None, None]
         return (*leads, np.array(seen.rows)[None, :, None], np.array(seen.columns))
 
     def read_shown(self, array: Array | None) -> Array:
@@ -239,7 +247,8 @@ class VisibleTensor:
         """
         if array is None or self.empty:
             return np.zeros((0, 0, 0), np.bool_)
-        shape = (1,) * max(MATRIX - self.rank, 0) + array.shape
+        sizes = (1,) * max(MATRIX - self.rank, 0) + array.shape
+        shape = [sizes[axis] for axis in self._axes]
         if not is_lazy(array):
             return array.reshape(shape)[self._coordinates]
         from gscli.lab.sample import take_cells

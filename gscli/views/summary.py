@@ -19,6 +19,7 @@ from gscli.kernel.reductions import REDUCTION_WORDS
 from gscli.kernel.tiles import cell_addresses
 from gscli.layout import Layout
 from gscli.layout.axes import Box, Fit, Shape
+from gscli.plan.indices import MOST_FLATITER_AXES
 from gscli.traces import Trace
 from gscli.views.look import Signs
 from gscli.views.subject import initial_output
@@ -286,15 +287,22 @@ def cell_numbers(boxes: Sequence[Box], shape: Shape) -> Indices:
     >>> cell_numbers([((1, 2), (0, 2))], (3, 4))
     array([4, 5])
     """
-    grids = (np.ix_(*(np.arange(*ends) for ends in ((0, 1), *box))) for box in boxes)
-    parts = (np.ravel_multi_index(grid, (1, *shape)).reshape(-1) for grid in grids)
-    return np.concatenate([np.zeros(0, np.int64), *parts])
+    parts = [np.zeros(0, np.int64)]
+    for box in boxes:
+        numbers = np.zeros(1, np.int64)
+        for size, ends in zip(shape, box, strict=True):
+            numbers = np.add.outer(numbers * size, np.arange(*ends)).reshape(-1)
+        parts.append(numbers)
+    return np.concatenate(parts)
 
 
 def _count_changed(trace: Trace, cells: Indices) -> int:
     """Touched cells whose value is another one now; NaN is the same as NaN."""
-    # Without a copy of an array, whatever its order in memory.
-    old, new = (array.flat[cells] for array in (initial_output(trace), trace.output))
+    # Without a copy of an array, whatever its order in memory, where NumPy can.
+    old, new = (
+        (array.flat if array.ndim <= MOST_FLATITER_AXES else array.reshape(-1))[cells]
+        for array in (initial_output(trace), trace.output)
+    )
     return int(np.count_nonzero(unequal_cells(old, new)))
 
 

@@ -204,3 +204,10 @@ def test_the_least_whole_number_has_a_name_in_cells_and_its_digits_in_the_key() 
     assert found.to_dict()["output"]["data"][0] == str(-(2**63))  # type: ignore[index]
     texts = {"data": ["least int64", "least int9"], "indices": [0, 1]}
     assert "least int64: -" not in drawn(trace("onnx.gather", texts))
+
+
+@pytest.mark.parametrize("rank", [40, 64])
+def test_every_legal_number_of_axes_is_drawn(rank: int) -> None:
+    shape = (1,) * rank
+    inputs = {"data": np.full(shape, 5), "indices": [[0]], "updates": np.full(shape, 7)}
+    assert "a:5→7" in drawn(trace("onnx.scatter_nd", inputs))
