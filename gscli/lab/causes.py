@@ -15,7 +15,7 @@ from typing import TypeAlias
 import numpy as np
 
 from gscli.base import GscliError, InputRefused, check_rule
-from gscli.base.arrays import Array, parse_dtype
+from gscli.base.arrays import Array, integer_limits, parse_dtype
 from gscli.base.records import Record
 from gscli.base.words import INTEGERS
 from gscli.kernel.reductions import REDUCTION_WORDS, REDUCTIONS, saturating_cast
@@ -229,7 +229,8 @@ def _convert_floats(call: CallVariants) -> Array:
     values = filter(None, call.trace.layout.value_names)
     wide = call.with_inputs(dict.fromkeys(values, lambda array: array.astype(np.float64)))
     output = saturating_cast(wide, call.trace.output.dtype)
-    check_rule(bool((output != np.floor(wide)).any()), "nothing is cut", kind=InputRefused)
+    is_cut = (output != np.floor(wide)) | (wide >= float(integer_limits(output.dtype)[1]))
+    check_rule(bool(is_cut.any()), "nothing is cut", kind=InputRefused)
     return output
 
 
