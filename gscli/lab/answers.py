@@ -28,7 +28,8 @@ _MAX_COMPARED_ENTRIES = 200
 class RuleSetResult:
     """What one rule set answers: a trace, or a refusal; or what a runtime itself answered.
 
-    `from_runtime`: it is the runtime that answers or refuses, and not its rules.
+    `from_runtime`: it is the runtime that answers or refuses, and not its rules; these are in
+    `rule`, where they are known.
     """
 
     label: str
@@ -40,6 +41,7 @@ class RuleSetResult:
     error: GscliError | None = None
     runtime_output: Array | None = None
     from_runtime: bool = False
+    rule: RuleSetResult | None = None
 
     @property
     def output(self) -> Array | None:
@@ -52,7 +54,7 @@ class RuleSetResult:
         """The row of a runtime that was asked the same."""
         return replace(
             self, label=f"{runtime}: {self.label}", trace=None, error=error, runtime_output=output,
-            from_runtime=True,
+            from_runtime=True, rule=self,
         )  # fmt: skip
 
     @property
@@ -75,9 +77,13 @@ class RuleSetResult:
 
     @cached_property
     def index_outcomes(self) -> object:
-        """What becomes of the numbers on the way to the answer; None where a runtime answers."""
+        """What becomes of the numbers on the way to the answer; of a runtime's, by its own rules.
+
+        None where these answer otherwise, or are not known.
+        """
         if self.trace is None:
-            return None
+            rule = self.rule
+            return rule.index_outcomes if rule and self.has_same_result(rule) else None
         outcomes = (
             (entry.number, index.slot, index.sign, index.coordinate)
             for entry in self.trace.entries(_MAX_COMPARED_ENTRIES)
@@ -102,12 +108,10 @@ class ResultGroup:
         """The rows parted by how they come to the answer, so that the first explains all.
 
         With three cells, 5 is cell 2 where numbers wrap around (5 mod 3) and where they are
-        clipped. A runtime's own answer stands with the first way.
+        clipped. A runtime's own answer stands with the way of its rules.
         """
         groups = group_pairs((row.index_outcomes, row) for row in self.rows)
-        own = groups.pop(None, [])
-        first, *others = groups.values() or [[]]
-        return tuple(ResultGroup(tuple(rows)) for rows in ([*first, *own], *others))
+        return tuple(ResultGroup(tuple(rows)) for rows in groups.values())
 
     @property
     def first(self) -> RuleSetResult:

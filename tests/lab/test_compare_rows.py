@@ -208,6 +208,17 @@ def test_a_runtimes_rows_are_read_back_from_a_document() -> None:
         replay_comparison(strange)
 
 
+def test_a_runtime_explains_its_answer_only_where_it_is_that_of_its_rules() -> None:
+    """Three cells: 7 is the last where it is clipped, and a runtime's wrap may be there too."""
+    inputs = {"data": [10, 20, 30], "indices": [7]}
+    made = compare("take", inputs, only=["NumPy take (clip)", "NumPy take (wrap)"])
+    clip, wrap = made.rows
+    runtime = [row.with_runtime_answer("numpy 2", clip.output, None) for row in (clip, wrap)]
+    asked = replace(made, groups=group_equal_results([clip, wrap, *runtime]))
+    ways = [group.labels for group in asked.groups[0].outcome_groups]
+    assert ways == [(clip.label, f"numpy 2: {clip.label}"), (f"numpy 2: {wrap.label}",)]
+
+
 CUBE = np.arange(12).reshape(2, 2, 3)
 SQUARE = np.array([[1, 0], [0, 1]])
 
