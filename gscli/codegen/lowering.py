@@ -331,7 +331,7 @@ def translate_call(analysis: CallAnalysis, target: TargetFramework) -> Translati
     """The call as steps of the target; CannotTranslate tells why there are none."""
     layout = analysis.layout
     if layout.fold is not None:
-        raise CannotTranslate(f"{target.title} has no single call, and no lines are written")
+        raise CannotTranslate("gscli writes no lines for it")
     lowering, composed = IndexLowering(analysis, target), False
     steps = lowering.steps
     if layout.is_noop:

@@ -135,10 +135,7 @@ def describe_snippet(answer: Snippet) -> str:
     if answer.verdict == "none":
         return f"none, {answer.reason}"
     verdict = "differs for these values" if answer.verdict == "differs" else answer.verdict
-    what = f"no single call; {answer.operation} in a composition" if answer.composed else (
-        answer.operation
-    )  # fmt: skip
-    return f"{what}, {verdict}"
+    return f"{answer.operation}{' in a composition' * answer.composed}, {verdict}"
 
 
 def describe_run(answer: Snippet) -> str:

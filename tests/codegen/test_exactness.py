@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gscli
-from gscli.codegen.target_answers import Snippet
+from gscli.codegen.target_answers import Snippet, describe_snippet
 
 
 def answer(name: str, inputs: dict[str, object], target: str, **attrs: object) -> Snippet:
@@ -186,6 +186,32 @@ def test_the_mean_and_data_left_out_are_composed_for_onnx() -> None:
     assert found.composed
     assert "Div" in "\n".join(found.call)
     assert not answer("torch.scatter_reduce", inputs, "torch", **attrs).composed
+
+
+def test_what_gscli_writes_no_lines_for_is_no_lack_of_the_framework() -> None:
+    """ONNX has NegativeLogLikelihoodLoss, OpenVINO EmbeddingBagOffsets."""
+    loss = {"input": [[-1.0, -2.0]], "target": [1]}
+    bags = {"input": [0, 1], "weight": [[1.0], [3.0]], "offsets": [0]}
+    for name, inputs, target in (
+        ("torch.nll_loss", loss, "onnx"),
+        ("torch.embedding_bag", bags, "openvino"),
+    ):
+        found = answer(name, inputs, target)
+        assert found.to_dict()["reason"] == "gscli writes no lines for it"
+
+
+@pytest.mark.parametrize(
+    ("name", "target", "operation"),
+    [
+        ("jax.segment_sum", "tensorflow", "tf.tensor_scatter_nd"),
+        ("tensorflow.unsorted_segment_sum", "jax", "x.at[i]"),
+    ],
+)
+def test_a_composition_is_no_word_on_single_calls(name: str, target: str, operation: str) -> None:
+    """Each of the two has the other's segment sum."""
+    found = answer(name, {"data": [5, 1], "segment_ids": [0, -1]}, target, num_segments=2)
+    assert found.composed
+    assert describe_snippet(found) == f"{operation} in a composition, exact for these indices"
 
 
 def test_strings_have_no_lines_outside_of_some_frameworks() -> None:
