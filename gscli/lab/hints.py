@@ -1,7 +1,7 @@
 """How to go on after a refusal, as something to type: every command here is meant to be run.
 
-Refusals carry what is wrong as data; only the shell's side knows the words that were typed, so that
-a command which does what it says can be made from them.
+Refusals carry what is wrong as data; who was called by a command or a job knows its words, from
+which a command can be made that does what it says.
 """
 
 from __future__ import annotations
