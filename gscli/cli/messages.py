@@ -71,10 +71,11 @@ def translate_usage_error(error: Any, words: Sequence[str], path: str) -> UsageE
             hint = f"inputs that begin with - stand behind --, after all options: -- {typed}"
             return UsageError(f"{typed} looks like an option", hint=hint)
         case object(option_name=str(option), possibilities=known, ctx=context):
+            is_group = isinstance(context.command, TyperGroup)
+            if is_group and _is_option_of_commands(option, context.command, context):
+                hint = f"{path} COMMAND {option}"
+                return UsageError(f"{option} stands behind the command", hint=hint)
             if any(option in shared.flags for shared in SHARED_OPTIONS.values()):
-                if isinstance(context.command, TyperGroup):
-                    hint = f"{path} COMMAND {option}"
-                    return UsageError(f"{option} stands behind the command", hint=hint)
                 is_page = (path, option) == ("gscli page", "--html")
                 hint = "-o FILE names the page" if is_page else f"leave out {option}"
                 tool = " ".join(path.split()[:2])  # whatever operator stands behind it
@@ -84,12 +85,17 @@ def translate_usage_error(error: Any, words: Sequence[str], path: str) -> UsageE
             synonym = _SYNONYMS.get(option, "")
             if any(synonym in item.opts for item in context.command.params):
                 return UsageError(f"no such option: {option}", hint=format_suggestion([synonym]))
-            is_leaf = not isinstance(context.command, TyperGroup)
-            hint = _verb_hint(option, words, path) if is_leaf else ""
+            hint = "" if is_group else _verb_hint(option, words, path)
             hint = hint or suggest_names(plain, named, otherwise, write=named.__getitem__)
             return UsageError(f"no such option: {option}"[:200], hint=hint)
     problem = str(error.format_message()).rstrip(". ")
     return UsageError(problem[:1].lower() + problem[1:], hint=f"{path} --help")
+
+
+def _is_option_of_commands(option: str, group: Any, context: Any) -> bool:
+    """Whether a command of the group has this option."""
+    commands = (group.get_command(context, name) for name in group.list_commands(context))
+    return any(option in item.opts for command in commands for item in command.params)
 
 
 # Options that an operator has behind a verb alone, and the verb that is meant.

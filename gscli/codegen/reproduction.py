@@ -208,10 +208,10 @@ def format_markdown(cause: Cause, title: str, script: str) -> str:
     calls = format_count(finding.calls_before, "other call")
     after = f" after {calls}" if finding.calls_before else ""
     own = [f"The text leaves this open: {case.open_text}.", ""] if case.open_text else []
-    runs = ["```python", script.rstrip(), "```"] if script else []
+    runs = ["```python", script.rstrip(), "```", ""] if script else []
     return "\n".join([
         f"# {operator.full_name}: {MISMATCH_WORDS[finding.mismatch.kind]}", "",
-        f"Version: {title}. Met: {rules}{after}.", "", *runs, "",
+        f"Version: {title}. Met: {rules}{after}.", "", *runs,
         f"Expected: `{sanitize(format_expected(finding), 2000)}`", "",
         f"Seen: `{sanitize(seen, 2000)}`", "", *own,
         f"The rule ({link}):", "", *(f"> {line}".rstrip() for line in operator.doc.splitlines()),
@@ -222,7 +222,7 @@ def format_markdown(cause: Cause, title: str, script: str) -> str:
 
 
 class ReportFolder:
-    """A script and a text for each cause, written as they come."""
+    """A text for each cause, and a script where `write_script` has one, written as they come."""
 
     def __init__(self, folder: str, on: str) -> None:
         self._folder, self._on = Path(folder), on

@@ -72,7 +72,8 @@ def take(a: Tensor, indices: Tensor, *, axis: TakeAxis = None, mode: Mode = "rai
     output = a[:axis] ++ indices ++ a[axis+1:] (shapes); without an axis output has the shape of
     indices. Indices may have any rank and be bool (False is 0, True is 1). Under mode wrap an index
     i reads i mod s; under mode clip negative indices read 0. On an axis of length 0 every index is
-    refused in every mode. An array of rank 0 is read as if its shape were [1].
+    refused in every mode. An array of rank 0 is read as if its shape were [1]. An index of type
+    uint64 is the number that it is (NumPy reads 2^63 and more as negative numbers).
     """
     check_index_dtype(indices, (*INTEGERS, "bool"))
     return gather_layout(a, _address_take(a, indices, axis), POLICIES[mode])
@@ -112,7 +113,8 @@ def take_along_axis(arr: Tensor, indices: Tensor, *, axis: AlongAxis = -1) -> Ne
 
     For axis 1: output[i,j] = arr[i, indices[i,j]]. Off the axis sizes must be equal or 1, and
     size 1 of either side stretches; an index that is merely smaller than arr is refused. Without an
-    axis arr is read flat and indices have rank 1.
+    axis arr is read flat and indices have rank 1. An index of type uint64 is the number that it is
+    (NumPy reads 2^63 and more as negative numbers).
     """
     check_index_dtype(indices, INTEGERS)
     return gather_layout(arr, address_elements_or_flat(arr, indices, axis), FROM_END)
@@ -166,7 +168,8 @@ def getitem(a: Tensor, indices: VariadicInput, *, subscript: Subscript = None) -
     Each word after a is an item of the subscript: an index array, a mask of bool, a number, a slice
     such as 1:9:2 or :, None for a new axis, ... for the axes that are left. Arrays broadcast
     together; their axes stand where the arrays stand, or first in the result where a slice, None
-    or ... stands between two of them (a number is an array there). -s … -1 count from the end.
+    or ... stands between two of them (a number is an array there). -s … -1 count from the end. An
+    index of type uint64 is the number that it is (NumPy reads 2^63 and more as negative numbers).
     Without any array or mask it is a view in NumPy, with the same values.
     """
     return gather_layout(a, run_subscript(a, subscript, indices, NOTATION), FROM_END)

@@ -62,11 +62,13 @@ def explain_lossy_indices(refusal: IndexTypeRefused, arrays: Arrays) -> str:
     if is_lazy(array) or array.dtype.kind not in "fiu":
         return ""
     place = find_cast_change(array, parse_dtype(refusal.wanted))
+    sizes = {other: values.size for other, values in arrays.items() if other != name}
+    swapped = [other for other in sizes if _is_swapped(array, arrays[other])]
+    # Whole numbers that fit no other input were hardly meant as indices.
+    if swapped and (place is not None or (array >= max(sizes.values())).any()):
+        return f"are {swapped[0]} and {name} swapped? {swapped[0]} holds integers, {name} does not"
     if place is None:
         return ""
-    for other, values in arrays.items():
-        if other != name and _is_swapped(array, values):
-            return f"are {other} and {name} swapped? {other} holds whole numbers, {name} does not"
     is_whole = float(array[place]).is_integer()
     reason = f"does not fit {refusal.wanted}" if is_whole else "is not a whole number"
     return f"{name}{format_shape(place)} = {array[place]} {reason}"

@@ -423,8 +423,23 @@ def test_a_mask_in_place_of_indices_is_turned_into_positions() -> None:
         ),
         (
             "torch embedding '[[1.5,2],[3,4]]' '[[0,1]]'",
-            "are weight and input swapped? weight holds whole numbers, input does not",
+            "are weight and input swapped? weight holds integers, input does not",
         ),
+        *(
+            (
+                f"torch {call}",
+                "are weight and input swapped? weight holds integers, input does not",
+            )
+            for call in (
+                "embedding '[[1.0,2],[3,4],[5,6]]' '[0,2,1]'",
+                "embedding-bag '[[1.0,2],[3,4],[5,6]]' '[0,2,1]' '[0,2]'",
+            )
+        ),
+        (
+            "scatter-elements '[1,2,3,4,5,6]' '[5.0]' '[0]'",
+            "write them as whole numbers, without a point",
+        ),
+        ("gather '[0,1]' '[1.0,0.0]'", "write them as whole numbers, without a point"),
     ],
 )
 def test_words_that_other_languages_write_get_the_word_that_is_meant(
@@ -511,6 +526,11 @@ def test_lessons_have_a_next_step(tmp_path: Path) -> None:
         ("check gather [1] [0] --theme dark", "gscli check has no use for it"),
         ("grad gather [1] [0] --in-place -o x.npy", "gscli grad has no use for it"),
         ("--limit 1 gather [1] [0]", "--limit stands behind the command"),
+        ("explain --code torch onnx gather [1] [0]", "--code stands behind the command"),
+        ("grad --code torch gather [1.5] [0]", "--code stands behind the command"),
+        ("compare --as onnx gather [1] [0]", "--as stands behind the command"),
+        ("explain --step gather [1] [0]", "gscli explain has no use for it"),
+        ("explain --codex torch gather [1] [0]", "no such option: --codex"),
         ("torch --dtype int32 gather [1] [0] --dim 0", "--dtype stands behind the command"),
         ("compare gather [1] [0] --theme dark", "--theme is the ground of an SVG"),
         ("show [1] --theme dark", "--theme is the ground of an SVG"),

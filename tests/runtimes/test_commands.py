@@ -578,6 +578,7 @@ def test_two_findings_that_meet_the_same_rules_have_a_report_each(tmp_path: Path
     hello = Hello("mine", "1", frozenset())
     ReportFolder(str(tmp_path), "./mine").update(FuzzReport(hello, {}, findings))
     texts = [path.read_text("utf-8") for path in sorted(tmp_path.glob("*.md"))]
+    assert not any("\n\n\n" in text for text in texts)
     assert len(texts) == 2
     assert "no such thing" in "".join(texts)
 

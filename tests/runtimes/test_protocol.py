@@ -306,6 +306,18 @@ def test_an_adapter_that_changes_tensors_must_not_judge() -> None:
         check_adapter(runtime, [find_operator("onnx.gather")])
 
 
+@pytest.mark.parametrize(
+    ("status", "problem"), [("unsupported", "none of the plain"), ("error", "does not answer echo")]
+)
+def test_a_type_that_an_adapter_has_not_is_left_out_of_its_echo(status: str, problem: str) -> None:
+    body = f"print(json.dumps({{'id': number, {status!r}: 'no such type'}}), flush=True)"
+    with (
+        RuntimeProcess(program(body)) as runtime,
+        pytest.raises(ContentRefused, match=problem),
+    ):
+        check_adapter(runtime, [find_operator("onnx.gather")])
+
+
 def test_a_runtime_that_gets_nothing_right_must_not_judge() -> None:
     hello = HELLO.replace(', "echo"', "")
     body = "print(json.dumps({'id': number, 'error': 'no'}), flush=True)"

@@ -18,7 +18,7 @@ refuses is a warning, unless --strict. Where no case was run the status is 65, o
 
 Failures of one cause are told together at the end: how many, the rules that they meet, and the
 name under which fuzz tells them. --except names a file of ids, or of such names, whose failures do
-not count. --report writes a script and a text for each cause, as fuzz does. --format github prints
+not count. --report writes a text for each cause, and a script, as fuzz does. --format github prints
 failures as annotations of lines of CASES.jsonl, for GitHub's pull requests.
 """
 
