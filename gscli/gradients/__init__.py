@@ -146,7 +146,8 @@ class BackwardWalk:
             return self.cotangent
         flow, factors = self.cotangent, plan.entry_factors
         if fold.is_weighted and factors is not None:
-            flow = flow / factors.sum()
+            with np.errstate(all="ignore"):  # a sum of no weights is 0
+                flow = flow / factors.sum()
         cells = multiply_cells(plan, plan.inputs[str(self.layout.data_name)])
         convention = self.convention._replace(ties="first")
         walk = BackwardWalk(plan.plan_fold(cells), self.output, flow, convention)

@@ -31,7 +31,8 @@ def select_equal(cells: Indices, values: Array, kept: Array) -> Indices:
         count = loops.call_entries("gscli_select_equal", cells, values, kept, numbers)
         if count is not None:
             return numbers[:count].copy()
-    return np.flatnonzero((values == kept[cells]) & (cells >= 0))
+    live = np.flatnonzero(cells >= 0)
+    return np.asarray(live[values[live] == kept[cells[live]]])
 
 
 def pass_to_first(cells: Indices, values: Array, kept: Array, share: Array) -> Array:

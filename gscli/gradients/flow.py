@@ -26,7 +26,7 @@ class FlowTrace(Trace):
         plan, output = _plan_flow(gradients)
         super().__init__(run.operator, plan, output, run.source_names)
         data, updates = _name_values(gradients)
-        self.output_name = f"gradient of {data or updates}"
+        self.output_name = f"gradient of {data or updates or 'updates'}"
         self.is_replayed = run.kind == "gather"
         if plan.layout.data_name is not None:
             self.change_words = (COTANGENT, "gradient")
@@ -53,7 +53,7 @@ def _plan_flow(gradients: Gradients) -> tuple[ValidatedPlan, Array]:
     updates = layout.written_updates
     data, source = _name_values(gradients)
     if not data:
-        return walk.plan_read(walk.cotangent), arrays[source]
+        return walk.plan_read(walk.cotangent), arrays.get(source, np.zeros(layout.result_shape))
     if source:
         name = f"gradient of {source}"
         written = updates._replace(name=name, scale=None)
