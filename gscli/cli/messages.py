@@ -93,8 +93,8 @@ def translate_usage_error(error: Any, words: Sequence[str], path: str) -> UsageE
 
 
 def _is_option_of_commands(option: str, group: Any, context: Any) -> bool:
-    """Whether a command of the group has this option."""
-    commands = (group.get_command(context, name) for name in group.list_commands(context))
+    """Whether an operator of the group has this option; tools, behind them, load too much."""
+    commands = (group.get_command(context, name) for name in next(iter(group.sections().values())))
     return any(option in item.opts for command in commands for item in command.params)
 
 

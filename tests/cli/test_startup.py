@@ -73,7 +73,8 @@ def printed_by(code: str) -> str:
 
 def test_help_loads_nothing_heavy() -> None:
     runs = [("--help",), ("scatter-nd", "--help"), ("torch", "--help"), ("explain", "--help"),
-            ("compare", "--help"), ("help", "exit-codes")]  # fmt: skip
+            ("compare", "--help"), ("help", "exit-codes"), ("--unknown",),
+            ("explain", "--code", "torch", "gather")]  # fmt: skip
     assert [loaded & HEAVY for loaded in loaded_by(*runs)] == [set()] * len(runs)
 
 
