@@ -183,18 +183,18 @@ class BackwardWalk:
         if source.size == gradients.size:  # however they are fitted, each goes to one place
             return {updates.name: gradients.reshape(source.shape)}
         numbers = np.arange(source.size, dtype=np.int64).reshape(source.shape)
-        origins = self._in_result_order(fit_updates(self.layout, {updates.name: numbers}))
+        origins = self.in_result_order(fit_updates(self.layout, {updates.name: numbers}))
         summed = np.bincount(origins.reshape(-1), gradients.reshape(-1), source.size)
         return {updates.name: summed.reshape(source.shape)}
 
-    def _in_result_order(self, values: Array) -> Array:
+    def in_result_order(self, values: Array) -> Array:
         """An array of shape `entries ++ window` in the order of the result's axes."""
         return values.transpose(self.layout.addressing.result_axes)
 
     def from_loop_order(self, values: Array) -> Array:
         """A number for each update in the order of the loop, in the shape of the result."""
         addressing = self.layout.addressing
-        return self._in_result_order(values.reshape(addressing.entry_shape + addressing.window))
+        return self.in_result_order(values.reshape(addressing.entry_shape + addressing.window))
 
     @cached_property
     def data(self) -> Array:

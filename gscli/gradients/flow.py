@@ -13,7 +13,7 @@ import numpy as np
 from gscli.base.arrays import Array
 from gscli.gradients import COTANGENT, VALUE
 from gscli.gradients.call import Gradients
-from gscli.plan.plan import ValidatedPlan
+from gscli.plan.plan import ValidatedPlan, fit_updates
 from gscli.traces import Trace, TraceWords
 
 
@@ -26,7 +26,8 @@ class FlowTrace(Trace):
         plan, output = _plan_flow(gradients)
         super().__init__(run.operator, plan, output, run.source_names)
         data, updates = _name_values(gradients)
-        self.output_name = f"gradient of {data or updates or 'updates'}"
+        is_fitted = not data and output.shape != gradients.arrays.get(updates, output).shape
+        self.output_name = f"gradient of {data or updates or 'updates'}{' as fitted' * is_fitted}"
         self.is_replayed = run.kind == "gather"
         if plan.layout.data_name is not None:
             self.change_words = (COTANGENT, "gradient")
@@ -53,7 +54,10 @@ def _plan_flow(gradients: Gradients) -> tuple[ValidatedPlan, Array]:
     updates = layout.written_updates
     data, source = _name_values(gradients)
     if not data:
-        return walk.plan_read(walk.cotangent), arrays.get(source, np.zeros(layout.result_shape))
+        own = arrays.get(source, np.zeros(layout.result_shape))
+        if own.shape != layout.result_shape:  # each update shows what all of its cell have
+            own = walk.in_result_order(fit_updates(layout, {source: own}))
+        return walk.plan_read(walk.cotangent), own
     if source:
         name = f"gradient of {source}"
         written = updates._replace(name=name, scale=None)

@@ -467,3 +467,11 @@ def test_nothing_flows_back_from_calls_that_take_nothing(inputs: tuple[str, ...]
     done = call_gscli("grad", *inputs)
     assert (done.returncode, done.stderr) == (0, b"")
     assert b"gradient of" in done.stdout
+
+
+def test_a_gradient_of_updates_that_several_entries_take_is_drawn_as_they_are_fitted() -> None:
+    words = ("jax", "segment-min", "[[[2.0,-1.0],[0.0,-1.0]]]", "[[1,0]]", "--num-segments=3")
+    done = call_gscli("grad", *words)
+    assert done.returncode == 0, done.stderr.decode()
+    assert b"gradient of data as fitted" in done.stdout
+    assert b"gradient of data is float64 with shape [1,2,2]" in done.stdout
