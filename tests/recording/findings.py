@@ -3,7 +3,8 @@
     GSCLI_PYTHONS='torch=/path/to/python numpy=/path/to/python' python tests/record.py findings
 
 asks the runtimes that are named there again, writes a script and a text for each of their findings
-and runs the script; files of other runtimes stay as they are.
+and runs the script; files of other runtimes stay as they are. With
+GSCLI_OPERATORS='torch.gather torch.take' only findings of these operators are asked again.
 """
 
 from __future__ import annotations
@@ -118,6 +119,7 @@ def name_files(number: int, observation: RuntimeObservation, case: FuzzCase) -> 
 def made() -> dict[str, bytes]:
     """Scripts, texts and cases; what cannot be asked here stays as it is."""
     pythons = dict(word.split("=", 1) for word in os.environ.get("GSCLI_PYTHONS", "").split())
+    operators = os.environ.get("GSCLI_OPERATORS", "").split()
     files: dict[str, bytes] = {}
     lines = []
     for number, observation in enumerate(read_observations(), 1):
@@ -127,7 +129,7 @@ def made() -> dict[str, bytes]:
         python = pythons.get(
             observation.runtime.replace(" ", "-"), pythons.get(on.partition(":")[0])
         )
-        if python is None:
+        if python is None or (operators and case.operator.full_name not in operators):
             files |= {
                 f"{name}{kind}": (ROOT / f"{name}{kind}").read_bytes() for kind in (".py", ".md")
             }
