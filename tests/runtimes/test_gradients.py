@@ -41,7 +41,8 @@ def test_a_runtime_without_gradients_and_a_folder_are_refused(tmp_path: Path) ->
     refused = call_gscli("fuzz", "numpy.take", "--grad", "--on", "numpy")
     assert refused.returncode == 2
     assert b"answers no gradients" in refused.stderr
-    assert b'the answer has "gradients": ' in call_gscli("help", "runtimes").stdout
+    helped = b" ".join(call_gscli("help", "runtimes").stdout.split())
+    assert b'the answer has "gradients": ' in helped
     refused = call_gscli(*FUZZ, f"{WRONG} right", "-o", f"{tmp_path}/folder")
     assert refused.returncode == 2
     assert b"ONNX node tests hold no gradients" in refused.stderr
