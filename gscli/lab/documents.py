@@ -32,7 +32,7 @@ from gscli.lab.compare import compare
 from gscli.lab.concepts import CONCEPTS
 from gscli.traces import SCHEMA, Trace, trace
 
-HINT = "operators and compare write one with --json > RUN.json; -o FILE holds the output alone"
+RUN_HINT = "operators and compare write one with --json > RUN.json; -o FILE holds the output alone"
 
 
 def replay_trace(document: Mapping[str, Any]) -> Trace:
@@ -44,7 +44,7 @@ def replay_trace(document: Mapping[str, Any]) -> Trace:
     """
     schema = document.get("schema")
     problem, where = "not a run that gscli wrote", f"schema {schema!r}"[:200]
-    check_rule(schema == SCHEMA, problem, where, kind=ContentRefused, valid=SCHEMA, hint=HINT)
+    check_rule(schema == SCHEMA, problem, where, kind=ContentRefused, valid=SCHEMA, hint=RUN_HINT)
     parts = {"framework": str, "op": str, "inputs": dict, "attrs": dict, "output": dict}
     _check_parts(document, parts)  # what `grad --json` writes has gradients in place of an output
     operator = find_operator(read_name(document))
@@ -70,7 +70,7 @@ def _check_parts(
     """ContentRefused for a document without some part, or with one of another kind."""
     if flaw := find_flaw(document, needed, others):
         problem = f"not a run that gscli wrote: {flaw}"
-        raise ContentRefused(problem, valid="a gscli/1 document", hint=HINT)
+        raise ContentRefused(problem, valid="a gscli/1 document", hint=RUN_HINT)
 
 
 def load_input(name: str, described: object) -> object:

@@ -192,13 +192,13 @@ class TensorRenderer:
         selection = self.sheet.selection
         if self.sheet.rank:
             yield self._render_column_headers(plane, columns)
-        numbers = iter(range(len(selection.rows)))
+        row_of = {at: row for row, at in enumerate(selection.rows)}
         for at in fill_gaps(selection.rows, selection.allowed[-2]):
             if isinstance(at, range):
                 yield self._render_gap_row(columns)
-                continue
-            row = next(numbers)
-            yield [*self._render_row_header(plane, row), *self._render_row(plane, row, columns)]
+            else:
+                row = row_of[at]
+                yield [*self._render_row_header(plane, row), *self._render_row(plane, row, columns)]
 
     def _render_column_headers(self, plane: int, columns: Chunk) -> Line:
         """The coordinates above the numbers."""

@@ -43,17 +43,18 @@ def _load_run(path: str) -> Trace | ComparisonResult:
     """The run or comparison that a file holds; ContentRefused where it holds something else."""
     from gscli.files.content import TEXT_LIMIT, open_content
     from gscli.files.formats.jsontext import parse_json
-    from gscli.lab.documents import HINT
+    from gscli.lab.documents import RUN_HINT
     from gscli.views.page import replay_document
 
     with open_content(path, TEXT_LIMIT) as content:
         document = parse_json(content.read_all(TEXT_LIMIT, "the text"), path).value
     if not isinstance(document, dict):
-        raise ContentRefused("not a recorded run", where=sanitize(path), hint=HINT)
+        raise ContentRefused("not a recorded run", where=sanitize(path), hint=RUN_HINT)
     try:
         return replay_document(document)
     except UsageError as error:
-        raise ContentRefused(error.problem, where=sanitize(path), hint=error.hint or HINT) from None
+        hint = error.hint or RUN_HINT
+        raise ContentRefused(error.problem, where=sanitize(path), hint=hint) from None
     except GscliError as error:
         error.where = f"{sanitize(path)}: {error.where}" if error.where else sanitize(path)
         raise
