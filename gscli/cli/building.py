@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -13,7 +14,7 @@ import typer
 from typer.core import TyperArgument, TyperCommand, TyperOption
 
 from gscli.base import GscliError, UsageError
-from gscli.base.words import format_suggestion, suggest_names
+from gscli.base.words import format_suggestion, quote_word, suggest_names
 from gscli.cli.options import (
     MAX_NUMBER,
     SHARED_OPTIONS,
@@ -126,6 +127,18 @@ class Command(HintedCommand, TyperCommand):
             help=inspect.cleandoc(help_text), context_settings=HELP_NAMES, rich_markup_mode=None,
         )  # fmt: skip
         self.input_metavars = inputs
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """A file whose name looks like an option would be read as `-o`, and as what is behind."""
+        flags = {flag: getattr(item, "is_flag", True) for item in self.params for flag in item.opts}
+        words, _ = split_at_end(args)
+        for before, word in zip(["", *words], words, strict=False):
+            is_option = word.partition("=")[0] in flags or not flags.get(before, True)
+            path, _, _ = word.partition("::")
+            if not is_option and path.startswith("-") and path != "-" and os.path.exists(path):
+                hint = f"{quote_word(f'./{word}')} is the file of that name"
+                raise UsageError(f"{word} looks like an option", hint=hint)
+        return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
         """Options that stand before the command count where it was not given its own."""

@@ -15,7 +15,7 @@ from typing import Any, get_args
 
 from gscli.base import CannotRead, CannotWrite, ContentRefused, ExitCode, GscliError, UsageError
 from gscli.base.messages import format_message
-from gscli.base.words import format_command, format_suggestion, quote_word, suggest_names
+from gscli.base.words import format_command, format_suggestion, suggest_names
 from gscli.cli.options import (
     SHARED_OPTIONS,
     ColorChoice,
@@ -36,10 +36,6 @@ class InternalError(GscliError):
 def report_error(error: GscliError, arguments: Sequence[str]) -> int:
     """Print an error on stderr, as JSON when the run was asked for JSON; its exit code."""
     error.hint = error.hint or make_default_hint(error, "gscli")
-    if isinstance(error, UsageError):
-        for word in split_at_end(arguments)[0]:
-            if re.match("-..", word) and os.path.exists(word.partition("::")[0]):
-                error.hint = f"{quote_word(f'./{word}')} is the file of that name"
     if is_json_requested(arguments):
         import json
 

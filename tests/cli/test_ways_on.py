@@ -250,6 +250,7 @@ def test_wrong_operators_of_each_framework_get_near_names(
     ("words", "code", "hint"),
     [
         ("gather [1,2,3] [1] -axis 0", 2, "did you mean --axis?"),
+        ("gather [1,2,3] [1] --expect -odd.npy --axs 0", 2, "did you mean --axis?"),
         ("explain gather [1,2,3] [1] -axis=0", 2, "did you mean --axis=0?"),
         ("jax lax.scatter [1] [0] [2]", 2, "did you mean lax-scatter?"),
         ("--limit 1 gather [1] [0]", 2, "gscli COMMAND --limit"),
