@@ -271,9 +271,9 @@ def _begins_with_slice(
     a: Tensor, subscript: str | None, indices: VariadicInput, shape: Shape
 ) -> bool:
     """Whether an axis of a slice or None stands before those of the index arrays in a[…]."""
-    mark = max(shape, default=0) + 1
-    marked = [array._replace(shape=(mark,)) for array in indices]
-    return run_subscript(a, subscript, marked, NOTATION).result_shape[0] != mark
+    mark = (max(shape, default=0) + 1,)
+    marked = [array._replace(shape=mark) for array in indices]
+    return run_subscript(a, subscript, marked, NOTATION).result_shape[:1] not in ((), mark)
 
 
 def _drop_surplus_axis(b: Tensor, shape: Shape) -> Tensor:

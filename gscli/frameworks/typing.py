@@ -148,7 +148,7 @@ def _resolve_index_dtype(inputs: CallInputs, refusal: IndexTypeRefused, *, stric
     if _is_untyped_empty(inputs, name):
         inputs.arrays[name] = array.astype(target)
         return
-    is_kept = strict or array.dtype.kind not in "iu"
+    is_kept = (strict and inputs.is_typed[name]) or array.dtype.kind not in "iu"
     widened = None if is_kept else cast_untyped(array, target)
     if widened is None:
         refusal.hint = explain_lossy_indices(refusal, inputs.arrays) or refusal.hint
@@ -167,11 +167,9 @@ def _resolve_updates_dtype(inputs: CallInputs, refusal: UpdatesTypeRefused) -> N
     if cast is not None:
         arrays[refusal.name] = cast
         return
-    for name, array in arrays.items():
-        if _is_untyped_empty(inputs, name) and array.dtype == refusal.wanted:
-            arrays[name] = array.astype(updates.dtype)
-            return
-    raise refusal
+    if not _is_untyped_empty(inputs, refusal.source):
+        raise refusal
+    arrays[refusal.source] = arrays[refusal.source].astype(updates.dtype)
 
 
 def _is_untyped_empty(inputs: CallInputs, name: str) -> bool:

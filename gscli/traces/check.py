@@ -129,7 +129,7 @@ def _is_resolvable(call: CallInputs, refusal: GscliError) -> bool:
     """Whether the refusal is about a type that an untyped input takes anyway."""
     if isinstance(refusal, IndexTypeRefused | UpdatesTypeRefused):
         with suppress(GscliError):
-            resolve_input_dtype(call, refusal, strict=call.is_typed[refusal.name])
+            resolve_input_dtype(call, refusal, strict=True)
             return True
     return False
 

@@ -225,6 +225,8 @@ def test_at_counts_every_occurrence_and_broadcasts() -> None:
         at("add", LINE, (np.array([0]), np.array([0])), 1)
     with pytest.raises(ShapeRefused, match="do not broadcast together"):
         at("add", TABLE, (np.array([0, 1]), np.array([0, 1, 2])), 1)
+    with pytest.raises(ShapeRefused, match="b does not stretch"):
+        at("add", np.array(1), (), [5])
 
 
 ALL = slice(None)

@@ -118,6 +118,9 @@ def test_an_empty_list_takes_the_type_of_what_it_meets() -> None:
         gscli.scatter_nd(np.zeros(0), no_vectors, no_floats)
     with pytest.raises(GscliError, match="updates must have data's element type"):
         gscli.scatter_nd([1], no_vectors, no_floats)
+    inputs = {"data": [1], "indices": [], "updates": no_floats}
+    found = gscli.check("scatter_elements", inputs)
+    assert [one.problem for one in found] == ["updates must have data's element type"]
 
 
 def test_tensors_go_by_their_own_protocol() -> None:
@@ -132,6 +135,9 @@ def test_lists_take_the_type_that_arrays_have() -> None:
     assert found.dtype == np.float32
     with pytest.raises(GscliError, match="element type"):
         gscli.scatter_nd(np.zeros(2, np.float32), [[0]], np.array([9]))
+    assert gscli.mxnet.batch_take([[1, 2]], [1]) == [2]
+    with pytest.raises(GscliError, match="does not fit int32"):
+        gscli.mxnet.batch_take([[1, 2]], [1 << 40])
 
 
 def test_masked_values_are_refused_and_bare_masks_are_not() -> None:
