@@ -14,7 +14,7 @@ from typing import TypeAlias
 from gscli.base.arrays import dtype_name
 from gscli.base.records import Record
 from gscli.base.words import format_count
-from gscli.views.lines import Block, flow_blocks, make_block
+from gscli.views.lines import Block, flow_blocks, line_width, make_block
 from gscli.views.look import (
     MATRIX,
     PLAIN,
@@ -93,7 +93,7 @@ class TensorRenderer:
 
     def render(self, *, titled: bool = True) -> Block:
         """Title, planes, and how many planes are left out."""
-        lines = [self.title] if titled else []
+        lines = list(self.title) if titled else []
         if self.sheet.empty:
             return make_block([*lines, [("(empty)", self.look.dim)]])
         for group in group_plane_rows(self.sheet.selection.planes, self.sheet.rank):
@@ -112,17 +112,19 @@ class TensorRenderer:
         return {self.sheet.to_coordinates(place) for place in self.wrong if place[2] in self.shown}
 
     @property
-    def title(self) -> Line:
-        """Name, dtype and shape."""
+    def title(self) -> list[Line]:
+        """Name, dtype and shape, and what `was → is` means."""
         array, before = self.subject.array, self.subject.before
         facts = f"  {dtype_name(array.dtype)} [{self.signs.times.join(map(str, array.shape))}]"
-        changed = any(self.signs.arrow in text for text in self.texts.cells.flat)
+        changed, words = any(self.signs.arrow in text for text in self.texts.cells.flat), ""
         if (changed and before) or self.wrong:
             was, now = before.words if before else ("", "is")
-            facts += f"   {was} {self.signs.arrow} {now}" if changed and before else f"   {now}"
-            facts += f" {self.signs.differs} expected" if self.wrong else ""
-        name = self.signs.sanitize(self.subject.name, 60)
-        return [(name, self.look.bold), (facts, self.look.dim)]
+            words += f"   {was} {self.signs.arrow} {now}" if changed and before else f"   {now}"
+            words += f" {self.signs.differs} expected" if self.wrong else ""
+        head: Line = [(self.signs.sanitize(self.subject.name, 60), self.look.bold)]
+        head, below = [*head, (facts, self.look.dim)], (words, self.look.dim)
+        is_broken = bool(words) and line_width([*head, below]) > self.width
+        return [head, [below]] if is_broken else [[*head, below]]
 
     def _left_out(self) -> list[Line]:
         selection = self.sheet.selection

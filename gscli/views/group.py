@@ -9,7 +9,7 @@ from gscli.base.arrays import Array
 from gscli.base.records import Record
 from gscli.base.words import format_count
 from gscli.views.cell_rows import TensorRenderer
-from gscli.views.lines import Block, flow_blocks, line_width, make_block
+from gscli.views.lines import Block, flow_blocks, make_block
 from gscli.views.look import (
     FLAT_LINES,
     MATRIX,
@@ -108,8 +108,8 @@ def _render_member(painters: Sequence[TensorRenderer], options: ViewOptions) -> 
     if not is_region:
         return [seen, *drawn]
     count = f"{format_count(len(drawn), 'neighbourhood')}, close up"
-    title = max((painter.title for painter in painters), key=line_width)
-    lines = [title, [(count, first.look.dim)], *flow_blocks(drawn, first.width, LENS_GAP)]
+    title = max((painter.title for painter in painters), key=lambda lines: make_block(lines).width)
+    lines = [*title, [(count, first.look.dim)], *flow_blocks(drawn, first.width, LENS_GAP)]
     return [seen, make_block(lines)]
 
 

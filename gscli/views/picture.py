@@ -256,11 +256,19 @@ class EntryTable:
         self._above = [self._dots] if entries and entries[0].number > 0 else []
 
     def draw(self, width: int) -> Block:
-        """The table; where it is too wide, first updates go, then where the indices stand."""
-        bare, updates = self._indices(places=False), self._updates()
-        choices = [self._indices(places=True), *updates], [bare, *updates], [bare]
-        tables = list(map(self._join_groups, choices))
-        return next((table for table in tables if table.width <= width), tables[-1])
+        """The table; where it is too wide, first where the indices stand goes, then updates below.
+
+        Of updates that are too wide by themselves it says the shape.
+        """
+        own, bare = (self._indices(places=places) for places in (True, False))
+        updates = self._updates(MOST_VALUES)
+        if self._join_groups(updates).width > width:
+            updates = self._updates(1)
+        below = [[group] for group in updates]
+        choices = [[own, *updates]], [[bare, *updates]], [[own], *below], [[bare], *below]
+        tables = [flow_blocks(list(map(self._join_groups, parts)), width) for parts in choices]
+        blocks = list(map(make_block, tables))
+        return next((block for block in blocks if block.width <= width), blocks[-1])
 
     def _join_groups(self, groups: Sequence[Block]) -> Block:
         """The letters of entries, and beside them their columns."""
@@ -296,8 +304,8 @@ class EntryTable:
 
     def _indices(self, *, places: bool) -> Block:
         layout, names = self.trace.layout, name_axes(self.trace.layout)
-        columns: list[Block] = []
-        if places and len(layout.addressing.entry_shape) > 1:
+        columns, is_nested = list[Block](), len(layout.addressing.entry_shape) > 1
+        if places and is_nested:
             texts = [format_shape(entry.at) for entry in self.entries]
             columns.append(self._column(texts, "at", chips=False))
         for name, axis in zip(names, layout.axes, strict=True):
@@ -306,6 +314,8 @@ class EntryTable:
             elif axis.entry is not None and places:
                 own = [str(entry.at[axis.entry]) for entry in self.entries]
                 columns.append(self._column(own, name, chips=False))
+        if is_nested and not places:
+            columns.append(self._column([self.signs.across] * len(self.entries), chips=False))
         first, *others = layout.index_inputs or ("",)
         title = ", ".join([first, *(f"_{name.rpartition('_')[2]}" for name in others)])
         shapes = [self.trace.inputs[name].shape for name in layout.index_inputs]
@@ -321,20 +331,20 @@ class EntryTable:
         pairs = zip(self.entries, signs, strict=True)
         return [f"{entry.vector[slot]}{pad_right(own.get(slot, ''), wide)}" for entry, own in pairs]
 
-    def _updates(self) -> list[Block]:
+    def _updates(self, most: int) -> list[Block]:
         updates = self.trace.tensor("updates")
         if updates is None:
             return []
-        rows = [self._format_update(updates.array, entry) for entry in self.entries]
+        rows = [self._format_update(updates.array, entry, most) for entry in self.entries]
         columns = [self._column(texts) for texts in zip_longest(*rows, fillvalue="")]
         return [self._group(self.signs.sanitize(updates.name, 40), [updates.shape], columns)]
 
-    def _format_update(self, array: Array, entry: Entry) -> list[str]:
-        """The values that one entry brings, or the shape of its slice where they are many."""
+    def _format_update(self, array: Array, entry: Entry, most: int) -> list[str]:
+        """The values that one entry brings, or the shape of its slice where they are more."""
         box = entry.result
         if box is None:
             return [""]
-        if sum(stop - start != 1 for start, stop in box) > 1 or box_size(box) > MOST_VALUES:
+        if sum(stop - start != 1 for start, stop in box) > 1 or box_size(box) > most:
             return [describe_slice(box, self.signs)]
         values = take_box(array, box)
         prefix = REDUCTION_WORDS[self.trace.reduction].sign.replace("×", self.signs.times)

@@ -192,3 +192,16 @@ def test_the_touched_column_is_shown_however_narrow() -> None:
     for width in range(40, 90):
         options = ViewOptions(width=width, color="none")
         assert "a:2.375" in render_text(Picture(found, options), options)
+
+
+def test_a_narrow_table_of_entries_signs_what_it_leaves_out() -> None:
+    options = ViewOptions(width=40, color="none")
+    inputs = {"data": np.zeros((2, 3, 4, 2), int), "indices": np.zeros((1, 1, 2, 1), int)}
+    updates = np.array([123456789012, 987654321098]).reshape(1, 1, 2, 1)
+    text = drawn_below(trace("onnx.gather_elements", inputs, {"axis": 2}), options)
+    assert " a      0  ⋯\n" in text
+    inputs["updates"] = updates
+    text = drawn_below(trace("onnx.scatter_elements", inputs, {"axis": 2}), options)
+    assert " a    123456789012\n b    987654321098\n" in text
+    wide = {"data": np.zeros((2, 8)), "indices": [[1]], "updates": np.full((1, 8), 1.23e-7)}
+    assert "  line of 8\n" in drawn_below(trace("onnx.scatter_nd", wide), options)
