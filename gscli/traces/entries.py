@@ -30,8 +30,8 @@ class Change(Record):
 
     `again`: number of the last entry before that wrote one of the cells, or None. `fresh`: the
     reduction started from its identity here (include_self off). `terms`: values in each cell so
-    far, for mean, whose `new` is the running sum. `operands`: what `new` was made of, which is
-    `old` and `update`, or data and all updates so far where these meet each other first.
+    far, for mean. `operands`: what `new` was made of: `update` and what it met, a sum for mean, or
+    data and all updates so far where these meet each other first.
     """
 
     old: Array
@@ -286,7 +286,7 @@ class _EntryBuilder:
         compact = compact.reshape(addresses.shape)
         initial = plan.initial_output.reshape(-1)[cells]
         initial = initial.astype(object) if layout.dtype == "str" else initial  # of any length
-        target = ScatterOutput(layout, initial, 1)
+        target = ScatterOutput(layout, initial.copy(), 1)
         target.count_updates([compact.reshape(-1) if inside is None else compact[inside]])
         values, whole = target.rows[:, 0], slice(None)
         raw = self._read_updates()
@@ -300,8 +300,8 @@ class _EntryBuilder:
             where, update = compact[number][keep], updates[number][keep]
             if where.size == 0:
                 continue
-            fresh = not layout.include_self and bool((terms[where] == 0).any())
-            current = values[where]
+            term_counts, current = terms[where], values[where]
+            fresh = not layout.include_self and bool((term_counts == 0).any())
             target.apply_updates(Tile(whole, where, None, ()), masked[number][keep][:, None])
             combined = values[where]
             old, operands, new = current, (current, update), combined
@@ -310,6 +310,11 @@ class _EntryBuilder:
             if target.rule.epilogue is not None:
                 old, _ = self._apply_epilogue(target, where, current)
                 new, operands = self._apply_epilogue(target, where, combined)
+            if target.rule.divisor is not None:
+                old = _divide(target, current, term_counts)
+                new = _divide(target, combined, term_counts + 1)
+            if fresh:
+                old = np.where(term_counts == 0, initial[where], old)
             terms[where] += 1
             earlier = writers[where]
             again = int(earlier.max()) if (earlier >= 0).any() else None
@@ -333,3 +338,9 @@ class _EntryBuilder:
         data = target.data[cells].reshape(values.shape if self.layout.data_shape else ())
         operands = data, target.rule.convert(data, values.reshape(data.shape))
         return target.rule.epilogue(*operands).reshape(values.shape), operands
+
+
+def _divide(target: ScatterOutput, sums: Array, counts: Indices) -> Array:
+    """Running sums of so many values, divided as at the end."""
+    sums = saturating_cast(sums, target.dtype)
+    return target.rule.divide_sums(sums, counts, as_c=target.keeps_lone)

@@ -16,7 +16,6 @@ from gscli.views.subject import (
     TensorView,
     initial_output,
     make_views,
-    running_value,
     take_box,
 )
 
@@ -72,7 +71,7 @@ def views_after(
     every = make_views(trace, entries, show)
     done = entries[: number + 1]
     changes = ((entry.number, entry.change) for entry in entries if entry.change is not None)
-    between = {number: (each.old, running_value(trace, each)) for number, each in changes}
+    between = {number: (each.old, each.new) for number, each in changes}
     pairs = zip(lit, every, strict=True)
     views = [part._replace(full_run=whole, dims_unmarked=True) for part, whole in pairs]
     return [
@@ -109,5 +108,5 @@ def iter_patches(trace: Trace, done: Sequence[Entry]) -> Iterator[Patch]:
             # What gather reads; slices too large to replay show what they hold in the end.
             yield Patch(box, take_box(trace.output, box))
             continue
-        values = running_value(trace, change)
+        values = change.new
         yield Patch(box, values if dtype.kind == "U" else saturating_cast(values, dtype))

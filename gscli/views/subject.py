@@ -6,15 +6,11 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from gscli.base.arrays import Array
 from gscli.base.records import Record
-from gscli.kernel.reductions import REDUCTIONS, saturating_cast
 from gscli.layout.axes import Box, box_size, reshape_box
 from gscli.plan.indices import OutcomeSign
 from gscli.traces import Entry, Role, Trace, TracedTensor
-from gscli.traces.entries import Change
 
 if TYPE_CHECKING:
     from gscli.lab.expectation import OutputDiagnosis
@@ -167,16 +163,6 @@ def initial_output(trace: Trace) -> Array:
     return initial if dtype.kind == "U" else initial.astype(dtype, copy=False)
 
 
-def running_value(trace: Trace, change: Change) -> Array:
-    """What the cells hold after an entry: a running sum is divided as at the end."""
-    rule = REDUCTIONS[trace.reduction]
-    if rule.divisor is None:
-        return change.new
-    with np.errstate(all="ignore"):
-        sums = saturating_cast(change.new, trace.output.dtype)
-        return rule.divide_sums(sums, np.full(sums.shape, change.term_count))
-
-
 def list_samples(trace: Trace, entries: Sequence[Entry], most: int) -> list[Array]:
     """The values that a number format must suit where entries are told, of at most so many cells.
 
@@ -185,7 +171,6 @@ def list_samples(trace: Trace, entries: Sequence[Entry], most: int) -> list[Arra
     changes = [entry.change for entry in entries if entry.change is not None]
     samples = [part for change in changes for part in (change.old, change.update, change.new)]
     samples += [operand for change in changes for operand in change.operands]
-    samples += [running_value(trace, change) for change in changes]
     tensor = trace.tensor("output" if trace.kind == "gather" else "updates")
     boxes = [entry.result for entry in entries if entry.result is not None]
     samples += [take_box(tensor.array, box) for box in boxes if tensor is not None]

@@ -133,7 +133,7 @@ def test_means_count_their_terms() -> None:
     changes = [entry.change for entry in trace.entries()]
     assert [(c.is_first_write, c.term_count, c.new.tolist()) for c in changes if c] == [
         (True, 1, [2.0]),
-        (False, 2, [6.0]),
+        (False, 2, [3.0]),
     ]
 
 

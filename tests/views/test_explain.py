@@ -118,6 +118,18 @@ def test_updates_that_are_empty_are_said_to_write_nothing() -> None:
             {"dim": 0, "alpha": 2},
             "output[index[i]] += 2.0 * source[i]",
         ),
+        (
+            "torch.nll_loss",
+            {"input": np.zeros((1, 2)), "target": ints([0])},
+            {"reduction": "none"},
+            "output[i] += -input[i, target[i]]",
+        ),
+        (
+            "torch.embedding_bag",
+            {"input": ints([[0, 1]]), "weight": np.zeros((2, 2))},
+            {"mode": "sum"},
+            "output[i,k] += weight[input[i,j], k]",
+        ),
     ],
 )
 def test_equations(name: str, inputs: dict[str, Any], attrs: dict[str, Any], equation: str) -> None:
@@ -162,6 +174,12 @@ def test_scatters_say_what_output_starts_as() -> None:
     made = {"indices": indices, "updates": updates, "shape": np.array([3], np.int32)}
     assert "output starts as 0 everywhere." in told(trace("tensorflow.scatter_nd", made))
     assert "a cell that is hit forgets its old value" in told(SCENES["mean"]())
+    ids, rows = np.array([1, 1]), np.array([[5, 6], [3, 9]])
+    largest = told(trace("tensorflow.segment_max", {"data": rows, "segment_ids": ids}))
+    largest = " ".join(largest.split())
+    assert "starts as 0 everywhere; a cell that is hit forgets its old value" in largest
+    assert "output[1,:]: starts with [5, 6], its old value is not counted" in largest
+    assert "output[1,:]: max([5, 6], [3, 9]) = [5, 9], again after a" in largest
 
 
 def test_counts() -> None:

@@ -10,7 +10,6 @@ from gscli.kernel.reductions import REDUCTION_WORDS, REDUCTIONS
 from gscli.plan.outcomes import OUTCOMES, describe_skips
 from gscli.traces import Entry, Trace
 from gscli.views.look import Signs
-from gscli.views.subject import running_value
 from gscli.views.words.facts import Describer
 from gscli.views.words.vocabularies import describe_index
 
@@ -108,7 +107,7 @@ def _describe_duplicate(teller: Describer, entries: Sequence[Entry]) -> str:
         base, operand = map(teller.numbers.format_value, changes[-1].operands)
         product = f" {teller.signs.times} ".join(texts)
         texts = [base, f"({product} {teller.signs.arrow} {operand})"]
-    result = running_value(teller.trace, changes[-1])
+    result = changes[-1].new
     reduced = teller.format_reduction(texts, changes[-1]) + teller.format_overflow(terms, result)
     return f"{reduced} = {teller.numbers.format_value(result)}"
 

@@ -20,7 +20,7 @@ from gscli.plan.outcomes import describe_skips
 from gscli.traces import Entry, Trace
 from gscli.traces.entries import Change
 from gscli.views.lenses import format_span
-from gscli.views.subject import running_value, take_box
+from gscli.views.subject import take_box
 from gscli.views.summary import describe_slice
 from gscli.views.texts import NumberFormat
 
@@ -118,17 +118,15 @@ class Describer:
             return EntryFacts("unknown", texts)
         if change.previous_writer is not None:
             texts["again"] = entry_label(change.previous_writer)
-        after = running_value(self.trace, change)
+        after = change.new
         old, update, texts["new"] = map(self.format_values, (change.old, change.update, after))
         terms = [*map(self.format_values, change.operands)]
-        alone = self.trace.is_mean and change.is_first_write
-        texts |= {"old": old, "update": update}
-        texts["sum"] = self.format_reduction([update] if alone else terms, change)
+        texts |= {"old": old, "update": update, "sum": self.format_reduction(terms, change)}
         if after.size == 1:
             texts["sum"] += self.format_overflow(change.operands, after)
         amount = _classify_amount(after, texts)
         case = "set" if reduction == "none" else "mean" if self.trace.is_mean else "met"
-        if change.is_first_write and amount == "one":
+        if change.is_first_write:
             case, texts["fresh"] = "first", ""
         return EntryFacts(case, texts, amount)
 

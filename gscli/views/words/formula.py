@@ -113,10 +113,11 @@ class Formula:
             place = row if fold.are_by_row else self.letters[:entries]
             factor = _format_subscript(fold.factors, place, ",")
             update = f"{factor} * {update}"
-        bags = self._trace.inputs[BAGS].shape
         if isinstance(self._addressing.generated[0].recipe, range):
-            bag = [self.letters[axis] for axis, size in enumerate(bags) if size > 1]
+            own = len(self._layout.output_shape) - len(self._addressing.window)
+            bag = list(self.letters[:own])
         else:
+            bags = self._trace.inputs[BAGS].shape
             bag = [_format_subscript(BAGS, self._broadcast(bags, grid, self.letters), ",")]
         target = _format_subscript("output", [*bag, *self.letters[entries:]], ",")
         update = update if fold.scatter.updates.scale is None else f"-{update}"  # type: ignore[union-attr]
@@ -192,12 +193,12 @@ class Formula:
         """How index numbers become coordinates, one sentence each."""
         layout, policy = self._layout, self._layout.policy
         columns, window = self._addressing.columns, self._addressing.window
-        if layout.kind == "scatter" and layout.data_name is None:
-            yield f"output starts as {sanitize(repr(layout.fill_value))} everywhere."
-        elif layout.kind == "scatter":
+        if layout.kind == "scatter":
             forgets = not layout.include_self and layout.reduction != "none"
             kept = "; a cell that is hit forgets its old value" if forgets else ""
-            yield f"output starts as a copy of {layout.data_name}{kept}."
+            filled = f"{sanitize(repr(layout.fill_value))} everywhere"
+            start = f"a copy of {layout.data_name}" if layout.data_name else filled
+            yield f"output starts as {start}{kept}."
         sentences = [describe_idle_updates(self._trace), REDUCTION_WORDS[layout.reduction].first]
         yield from filter(None, sentences)
         if columns and columns[0].vector_dim is not None:

@@ -91,6 +91,7 @@ PLAIN_TEMPLATES = SentenceTemplates(
         "met one": ("{target} was {old}, becomes {new}",),
         "mean one": ("{target} is {new} so far",),
         "first one": ("{target} becomes {new}",),
+        "first some": ("{target} becomes {new}",),
         "met some": ("{past}", "it was {old}, becomes {new}"),
         "mean some": ("{past}", "it is {new} so far"),
         "": ("{past}",),
