@@ -452,12 +452,15 @@ def _from_sequence(value: object, name: str) -> Array:
 
 
 def unequal_cells(left: Array, right: Array) -> BoolArray:
-    """Which cells of two arrays of one shape differ, as bool; NaN equals NaN.
+    """Which cells of two arrays of one shape differ, as bool; NaN equals NaN, no text a number.
 
     >>> unequal_cells(np.array([1.0, np.nan, 2.0]), np.array([1.0, np.nan, 3.0])).tolist()
     [False, False, True]
     """
-    if left.dtype.kind in "UTSO" or right.dtype.kind in "UTSO":
+    are_texts = {array.dtype.kind in "UTSO" for array in (left, right)}
+    if len(are_texts) > 1:
+        return np.ones(left.shape, np.bool_)
+    if True in are_texts:
         texts = (decode_bytes(array).astype(np.str_) for array in (left, right))
         return np.asarray(np.not_equal(*texts))
     unequal = np.asarray(left != right)

@@ -178,13 +178,13 @@ def differing_cells(
     """For arrays of one shape, which cells differ by more than `tolerance`, as bool."""
     unequal = unequal_cells(actual, expected)
     relative = tolerance.rtol_for(dtype_name(expected.dtype))
-    rounded = any(array.dtype.kind not in "biu" for array in (actual, expected))
-    allows = (rounded or relative or tolerance.atol) and not _is_text(actual, expected)
-    if not allows or not unequal.any():
+    if _is_text(actual, expected) or not unequal.any():
         return unequal
-    mine, theirs = _widen(actual), _widen(expected)
     with np.errstate(all="ignore"):
-        return np.asarray(unequal & ~np.isclose(mine, theirs, relative, tolerance.atol))
+        theirs = _widen(expected)
+        allowed = tolerance.atol + relative * np.abs(theirs)
+        near = (_measure_distances(actual, expected) <= allowed) & np.isfinite(theirs)
+    return np.asarray(unequal & ~near)
 
 
 def describe_difference(
@@ -224,12 +224,20 @@ def _widen(array: Array) -> Array:
     return array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)
 
 
+def _measure_distances(actual: Array, expected: Array) -> Array:
+    """How far numbers lie apart: integers of one type by uint64, which no distance exceeds."""
+    if actual.dtype == expected.dtype and actual.dtype.kind in "iu":
+        ends = np.maximum(actual, expected), np.minimum(actual, expected)
+        return np.asarray(np.subtract(*(end.astype(np.uint64) for end in ends)))
+    return np.asarray(np.abs(_widen(actual) - _widen(expected)))
+
+
 def _find_largest_difference(actual: Array, expected: Array) -> tuple[float, int] | None:
     """The greatest distance between numbers, NaN above all, and its first place; None for text."""
     if _is_text(actual, expected):
         return None
     with np.errstate(all="ignore"):
-        apart = np.abs(_widen(actual) - _widen(expected))
+        apart = _measure_distances(actual, expected)
     place = int(apart.argmax())
     return float(apart[place]), place
 

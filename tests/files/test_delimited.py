@@ -99,10 +99,10 @@ def test_what_a_table_cannot_hold(tmp_path: Path) -> None:
     for shape in [(2, 2, 2), (0,), (0, 3), (3, 0)]:
         with pytest.raises(ShapeRefused, match="cannot hold shape"):
             save(path, np.zeros(shape))
-    for array in (np.array([1j]), np.array([b"a"])):
-        with pytest.raises(DtypeRefused, match="cannot hold"):
+    for array, name in ((np.array([1j]), "complex128"), (np.array([b"a"]), "S1")):
+        with pytest.raises(DtypeRefused, match=rf"hold {name}\b"):
             save(path, array)
-    with pytest.raises(DtypeRefused, match="cannot hold"):
+    with pytest.raises(DtypeRefused, match=r"hold str\b"):
         save(str(tmp_path / "x.txt"), np.array(["a"]))
     assert not list(tmp_path.iterdir())
 

@@ -85,7 +85,7 @@ def test_small_types_are_opaque_bytes(tmp_path: Path) -> None:
     with pytest.raises(DtypeRefused, match="opaque"):
         load(path)
     for refused in (np.array(["a"]), np.array([1.0], ml_dtypes.float8_e5m2)):
-        with pytest.raises(DtypeRefused, match="cannot hold"):
+        with pytest.raises(DtypeRefused, match=r"hold (str|float8_e5m2)\b"):
             save(str(tmp_path / "y.h5"), refused)
     assert [p.name for p in tmp_path.iterdir()] == ["x.h5"]
 

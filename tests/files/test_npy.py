@@ -157,9 +157,11 @@ def test_headers_other_programs_write() -> None:
 def test_members_of_a_plain_file(tmp_path: Path) -> None:
     path = saved(tmp_path / "x.npy", np.zeros((3, 4), np.float32))
     assert members(path) == [files.Member("", "float32", (3, 4), 48)]
-    (tmp_path / "x.npy").write_bytes((tmp_path / "x.npy").read_bytes()[:-1])
-    with pytest.raises(ContentRefused, match="cut off"):
-        members(path)
+    whole = (tmp_path / "x.npy").read_bytes()
+    for length in (1, 6, 7, 8, 9, 100, len(whole) - 1):
+        (tmp_path / "x.npy").write_bytes(whole[:length])
+        with pytest.raises(ContentRefused, match="cut off"):
+            members(path)
 
 
 @pytest.mark.parametrize("size", [100, MIN_MAP_BYTES])

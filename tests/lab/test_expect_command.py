@@ -14,6 +14,7 @@ from shell import BARE
 from shell import call_gscli as gscli
 from shell import gscli as process
 
+from gscli.base.arrays import parse_dtype
 from gscli.lab import difference
 
 CALL = ("scatter-nd", "[1,2,3]", "[[2],[2]]", "[4,5]", "-r", "add")
@@ -226,9 +227,15 @@ def test_diff_tells_equal_and_different_tensors() -> None:
         ([1.0, np.inf], [1.1, 5.0], "by inf at most, at [1]", {"difference": "inf", "at": [1]}),
         ([np.nan, np.inf], [5.0, 5.0], "by nan, at [0]", {"difference": "nan", "at": [0]}),
         ([np.inf, 1.0], [-np.inf, 2.0], "by inf at most, at [0]", {"difference": "inf", "at": [0]}),
+        ([2**53 + 1, 1], [2**53, 1], "by 1 at most, at [0]", {"difference": 1.0, "at": [0]}),
+        ([2**64 - 1], [2**64 - 3], "by 2 at most, at [0]", {"difference": 2.0, "at": [0]}),
+        (
+            [-1, 2**63 - 1], [2**63 - 1, -(2**63)], "by 1.84467e+19 at most, at [1]",
+            {"difference": float(2**64), "at": [1]},
+        ),
     ],
-)
-def test_diff_tells_of_what_is_not_finite(
+)  # fmt: skip
+def test_diff_tells_of_what_is_not_finite_or_has_more_digits_than_a_float(
     actual: list[float], expected: list[float], words: str, largest: object, tmp_path: Path
 ) -> None:
     np.save(tmp_path / "a.npy", actual)
@@ -245,6 +252,15 @@ def test_a_difference_in_a_later_block_is_not_above_nan(monkeypatch: pytest.Monk
     most = difference.compare_tensors(np.array([1.0, np.nan, np.inf]), np.zeros(3)).largest
     assert most is not None
     assert (np.isnan(most[0]), most[1]) == (True, (1,))
+
+
+def test_a_tolerance_below_1_lets_no_integers_differ_and_no_text_is_a_number() -> None:
+    small = difference.Tolerance(atol=0.5)
+    large = np.array([2**53 + 1, 2**62, 5])
+    assert difference.differing_cells(large, large - 1, small).all()
+    assert not difference.differing_cells(large, large - 1, difference.Tolerance(atol=1.0)).any()
+    for numbers in (np.array([1]), np.array([1.0], parse_dtype("bfloat16"))):
+        assert difference.differing_cells(numbers, np.array(["1"])).all()
 
 
 def test_diff_holds_members_of_one_name_against_each_other(tmp_path: Path) -> None:

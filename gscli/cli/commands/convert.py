@@ -105,9 +105,8 @@ def _can_be_read_again(word: str) -> bool:
     from gscli.files.request import Source
 
     source = Source.parse(word)
-    if source.kind != "file":
-        return source.kind != "stdin"
-    return not os.path.exists(source.path) or os.path.isfile(source.path)
+    is_special = os.path.exists(source.path) and not os.path.isfile(source.path)
+    return source.kind != "stdin" and not is_special
 
 
 def _cast_lossy(array: Array, dtype: np.dtype[Any], origin: str) -> Array:

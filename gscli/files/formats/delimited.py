@@ -19,7 +19,7 @@ from gscli.base import (
     DtypeRefused,
     ShapeRefused,
 )
-from gscli.base.arrays import EXACT_IN_FLOAT64, Arrays
+from gscli.base.arrays import EXACT_IN_FLOAT64, Arrays, document_dtype
 from gscli.base.records import Record
 from gscli.base.words import format_count, format_shape, sanitize
 from gscli.files.content import TEXT_LIMIT, Content, check_content, check_limit
@@ -171,7 +171,8 @@ def write(out: Output, arrays: Arrays, suffix: str) -> None:
         problem = f"a table cannot hold shape {format_shape(array.shape)}"
         raise ShapeRefused(problem, where=where, hint="use .npy or .json")
     if array.dtype.kind in "cS" or (array.dtype.kind == "U" and suffix == ".txt"):
-        raise DtypeRefused(f"a {suffix} table cannot hold {array.dtype.name}", where=where)
+        problem = f"a {suffix} table cannot hold {document_dtype(array.dtype)}"
+        raise DtypeRefused(problem, where=where, hint="use .npy or .json")
     table = array.reshape(array.shape[0] if array.ndim else 1, -1)
     for row in table:
         cells = [str(v).lower() if isinstance(v, bool) else str(v) for v in json_values(row)]

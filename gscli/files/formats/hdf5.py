@@ -13,7 +13,7 @@ from tempfile import TemporaryFile
 import numpy as np
 
 from gscli.base import CannotWrite, ContentRefused, DtypeRefused, check_rule
-from gscli.base.arrays import Array, Arrays, is_narrow_dtype
+from gscli.base.arrays import Array, Arrays, dtype_name, is_narrow_dtype
 from gscli.base.words import sanitize
 from gscli.disk.system import temp_file_errors
 from gscli.files.content import Content, import_extra
@@ -98,5 +98,6 @@ def _check_path(name: str) -> None:
 def _as_stored(array: Array, name: str) -> Array:
     """An array as a file can hold it: small types, which HDF5 does not know, as opaque bytes."""
     if array.dtype.kind == "U" or array.dtype.name == "float8_e5m2":
-        raise DtypeRefused(f"HDF5 files cannot hold {array.dtype.name}", where=sanitize(name, 60))
+        problem, where = f"HDF5 files cannot hold {dtype_name(array.dtype)}", sanitize(name, 60)
+        raise DtypeRefused(problem, where=where, hint="use .npy")
     return array.view(f"V{array.dtype.itemsize}") if is_narrow_dtype(array.dtype) else array

@@ -207,12 +207,12 @@ def _header_text(prefix: bytes, name: str) -> tuple[str, int]:
     """The text of the header and the offset of the data, its length checked before it is used."""
     if not prefix.startswith(MAGIC):
         raise _magic_error(prefix, name)
-    version = tuple(prefix[6:8])
+    version, cut_off = tuple(prefix[6:8]), (f"{name} is cut off", f"{name}: inside the header")
+    check_content(len(version) > 1, *cut_off)
     problem = f"unknown .npy version {'.'.join(map(str, version))}"
     check_content(version in _VERSIONS, problem, name, valid="1.0, 2.0, 3.0")
     field = _VERSIONS[version]
     start = 8 + struct.calcsize(field)
-    cut_off = f"{name} is cut off", f"{name}: inside the header"
     check_content(len(prefix) >= start, *cut_off)
     (length,) = struct.unpack(field, prefix[8:start])
     fits, most = length <= HEADER_LIMIT, f"at most {HEADER_LIMIT:,} bytes"
