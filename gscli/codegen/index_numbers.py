@@ -80,9 +80,11 @@ class IndexNormalizer:
 
         `axes`: those that the numbers along `vector_dim` address, or one for all.
         """
-        profile = merge_profiles(
-            tuple(self.analysis.index_profiles[axis.column or 0] for axis in axes)
-        )
+        analysis, columns = self.analysis, [axis.column or 0 for axis in axes]
+        if self.is_scatter and analysis.has_skips:
+            # -1 would count from the row more that is there for what another column drops.
+            columns = [*range(len(analysis.index_profiles))]
+        profile = merge_profiles(tuple(analysis.index_profiles[column] for column in columns))
         steps, handling = self.steps, self.choose_handling(native, profile)
         self.handlings.append(handling)
         index = self.cast_to_integers(index, native, profile)

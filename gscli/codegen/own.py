@@ -7,7 +7,7 @@ are written by the steps of their target, which find the same operation again.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from fnmatch import fnmatchcase
+from fnmatch import filter as filter_names
 
 from gscli.base.records import Arguments
 from gscli.codegen.analysis import CallAnalysis
@@ -16,7 +16,8 @@ from gscli.frameworks.operator import Operator
 from gscli.layout.families import GATHER_NAMES, SCATTER_NAMES
 from gscli.layout.subscripts import parse_subscript
 
-# How a framework's own operators are called; the first name that fits counts.
+# How a framework's own operators are called, or with which attribute given; the first that fits
+# counts.
 CALL_TEMPLATES: Mapping[str, str] = {
     **dict.fromkeys(("numpy.take*", "numpy.compress"), "np.{path}({inputs}{attrs})"),
     "numpy.put": "output = data.copy()\nnp.put(output, {others}{attrs})",
@@ -25,6 +26,7 @@ CALL_TEMPLATES: Mapping[str, str] = {
     "numpy.setitem": "output = data.copy()\noutput[{subscript}] = updates",
     "numpy.*.at": "output = data.copy()\nnp.{path}(output, np.s_[{subscript}], updates)",
     "torch.index": "data[{subscript}]",
+    "torch.index_put_ accumulate": "data.index_put(({subscript},), updates, accumulate=True)",
     "torch.index_put_": "output = data.clone()\noutput[{subscript}] = updates",
     "torch.put_": "data.clone().put_(indices, updates{attrs})",
     **dict.fromkeys(
@@ -43,6 +45,9 @@ CALL_TEMPLATES: Mapping[str, str] = {
     "jax.lax.*": "jax.{path}({inputs}, jax.lax.ScatterDimensionNumbers({numbers}){attrs})",
     "jax.segment_*": "jax.ops.{path}({inputs}{attrs})",
     "jax.*": "jnp.{path}({inputs}{attrs})",
+    # The function has no such argument.
+    "tensorflow.tensor_scatter_nd_update bad_indices_policy":
+        "tf.raw_ops.TensorScatterUpdate({named}{attrs})",
     "tensorflow.scatter_nd_*":
         "output = tf.Variable(data)\noutput.{path}(indices, updates)\noutput = output.value()",
     "tensorflow.scatter_nd": "tf.scatter_nd(indices, updates, {shape}{attrs})",
@@ -77,20 +82,20 @@ def format_own_call(
 
     `variables` are the names of its inputs in the lines: data, indices, updates, by its own names.
     """
-    fitting = (text for key, text in CALL_TEMPLATES.items() if fnmatchcase(operator.full_name, key))
-    template, attrs = next(fitting, None), _list_given_attributes(operator, values)
+    attrs, name = _list_given_attributes(operator, values), operator.full_name
+    calls = [name, *map(f"{name} {{}}".format, attrs)]
+    fitting = (text for key, text in CALL_TEMPLATES.items() if filter_names(calls, key))
+    template = next(fitting, None)
     if template is None or ("updates" in template and "updates" not in variables.values()):
         return None  # nothing is written
     words = values.get("subscript")
     indices = [variable for variable in variables.values() if variable.startswith("indices")]
     subscript = _format_subscript(None if words is None else str(words), indices)
     if "{subscript}" in template:
-        if subscript is None:
+        # PyTorch's index_put takes arrays alone, and at least one.
+        is_plain = bool(indices) and not set(str(words or "")) - set("i, ")
+        if subscript is None or ("accumulate" in attrs and not is_plain):
             return None
-        if attrs.get("accumulate"):
-            template = "data.index_put(({subscript},), updates, accumulate=True)"
-            if set(str(words or "")) - set("i, "):
-                return None
     inputs = [item.name for item in operator.inputs if item.name in variables]
     names = [variables[name] for name in inputs]
     words_by_name = {name: f"{name}={value!r}" for name, value in attrs.items()}

@@ -9,6 +9,7 @@ the step. Targets with a text of their own put fields and constants of theirs be
 from __future__ import annotations
 
 import tomllib
+from cmath import isfinite
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from itertools import chain
@@ -298,8 +299,9 @@ def format_number(literal: Constant) -> str:
         return "np.nan"
     if isinstance(value, float) and isinf(value):
         return "np.inf" if value > 0 else "-np.inf"
-    if isinstance(value, complex) and (value != value or isinf(abs(value))):  # noqa: PLR0124
-        return f"complex({value.real!r}, {value.imag!r})".replace("nan", "np.nan")
+    if isinstance(value, complex) and not isfinite(value):
+        parts = (format_number(Constant(part, "float64")) for part in (value.real, value.imag))
+        return f"complex({', '.join(parts)})"
     return repr(value)
 
 

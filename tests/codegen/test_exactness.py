@@ -235,6 +235,28 @@ def test_fills_are_numbers_of_the_type() -> None:
     assert "-128" in found.call[-1]
 
 
+ENDLESS = {"a": [1j, complex(float("inf"), float("nan"))], "indices": [0]}
+UPDATED = {"tensor": [1.0, 2.0], "indices": [[5]], "updates": [3.0]}
+
+
+@pytest.mark.parametrize(
+    ("name", "inputs", "attrs", "line"),
+    [
+        ("numpy.take", ENDLESS, {}, "data = np.array([1j, complex(np.inf, np.nan)], np.complex128)"),
+        ("tensorflow.tensor_scatter_nd_update", UPDATED, {"bad_indices_policy": "IGNORE"},
+         "output = tf.raw_ops.TensorScatterUpdate(tensor=data, indices=indices, updates=updates, "
+         "bad_indices_policy='IGNORE')"),
+        ("torch.index_put_", {"self": 1.0, "values": 2.0}, {"accumulate": True, "subscript": ""},
+         "output = data.index_put((grid,), updates, accumulate=True)"),
+    ],
+)  # fmt: skip
+def test_a_call_is_written_as_its_framework_takes_it(
+    name: str, inputs: dict[str, object], attrs: dict[str, str], line: str
+) -> None:
+    """Seen: no name `inf`; no such argument of the function; index_put without an index crashes."""
+    assert line in answer(name, inputs, name.partition(".")[0], **attrs).lines
+
+
 def test_a_refused_call_is_refused_as_ever() -> None:
     with pytest.raises(gscli.GscliError, match="out of range"):
         gscli.code("onnx.gather", {"data": [1, 2], "indices": [5]})
@@ -283,17 +305,16 @@ def test_what_happens_far_below_zero_is_not_said_of_an_index_above(
     ]
 
 
-def test_each_axis_has_to_be_handled() -> None:
-    """JAX drops an update that is outside on either axis; these lines ask about one."""
-    x = np.zeros((3, 3))
-    found = answer(
-        "jax.at.set", {"x": x, "indices_0": [0], "indices_1": [7], "values": [5.0]}, "numpy"
-    )
-    assert any("an index out of range" in text for text in found.breaks)
-    both = answer(
-        "jax.at.set", {"x": x, "indices_0": [7], "indices_1": [7], "values": [5.0]}, "numpy"
-    )
-    assert not any("an index out of range" in text for text in both.breaks)
+@pytest.mark.parametrize("row", [0, 7, -4])
+def test_what_is_dropped_on_one_axis_makes_lines_ask_about_each(row: int) -> None:
+    """A row more is there for it, from which -4 would count."""
+    x, places = np.arange(8.0).reshape(4, 2), {"indices_0": [row], "indices_1": [-1, 5]}
+    inputs: dict[str, object] = {"x": x, **places, "values": [8.0, 9.0]}
+    found = answer("jax.at.set", inputs, "numpy")
+    assert not any("an index out of range" in text for text in found.breaks)
+    names: dict[str, object] = {}
+    exec("\n".join(found.lines), names)
+    assert np.array_equal(names["output"], gscli.run("jax.at.set", inputs))
 
 
 def test_ids_that_say_how_many_rows_there_are_are_these() -> None:
