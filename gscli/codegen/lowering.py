@@ -337,7 +337,8 @@ def translate_call(analysis: CallAnalysis, target: TargetFramework) -> Translati
     if layout.is_noop:
         output = steps.full(layout.output_shape, layout.fill_value, layout.dtype, "output")
         if layout.kind == "scatter" and "data" in lowering.inputs:
-            output = steps.reshape(lowering.inputs["data"], layout.output_shape)
+            output = steps.cast(lowering.inputs["data"], layout.dtype)
+            output = steps.reshape(output, layout.output_shape)
         eliminate_dead_code(steps, output)
         return Translation(analysis, target, steps, output)
     if layout.kind == "gather":

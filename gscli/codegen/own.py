@@ -11,7 +11,6 @@ from fnmatch import filter as filter_names
 
 from gscli.base.records import Arguments
 from gscli.codegen.analysis import CallAnalysis
-from gscli.codegen.native import find_declared_layout
 from gscli.frameworks.operator import Operator
 from gscli.layout.families import GATHER_NAMES, SCATTER_NAMES
 from gscli.layout.subscripts import parse_subscript
@@ -118,13 +117,13 @@ def _is_expressible(analysis: CallAnalysis) -> bool:
     """Whether the call means on every device what it means here, and text keeps its width."""
     operator, attrs = analysis.operator, dict(analysis.layout.attributes)
     text = analysis.layout.dtype == "str" and operator.framework_name == "numpy"
-    # Nothing is read of index vectors that are empty.
-    declared = find_declared_layout(operator.full_name).index_inputs
-    empty = not analysis.variables_by_input and not {*operator.input_names}.isdisjoint(declared)
+    # What is empty is not read, and has no name in lines.
+    tensors = {item.name for item in operator.inputs if item.kind not in ("values", "many")}
+    unnamed = tensors & {*analysis.plan.inputs} - {*analysis.variables}
     if any(attrs.get(name, 0) is None for name in CALL_ATTRIBUTES):
         return False
     on_cpu = attrs.get("device", "cpu") == "cpu"
-    return on_cpu and not (text and analysis.layout.kind == "scatter") and not empty
+    return on_cpu and not (text and analysis.layout.kind == "scatter") and not unnamed
 
 
 def _list_given_attributes(operator: Operator, values: Arguments) -> dict[str, object]:

@@ -240,21 +240,25 @@ UPDATED = {"tensor": [1.0, 2.0], "indices": [[5]], "updates": [3.0]}
 
 
 @pytest.mark.parametrize(
-    ("name", "inputs", "attrs", "line"),
+    ("name", "inputs", "attrs", "words"),
     [
-        ("numpy.take", ENDLESS, {}, "data = np.array([1j, complex(np.inf, np.nan)], np.complex128)"),
+        ("numpy.take", ENDLESS, {}, "[1j, complex(np.inf, np.nan)]"),
         ("tensorflow.tensor_scatter_nd_update", UPDATED, {"bad_indices_policy": "IGNORE"},
-         "output = tf.raw_ops.TensorScatterUpdate(tensor=data, indices=indices, updates=updates, "
-         "bad_indices_policy='IGNORE')"),
+         "output = tf.raw_ops.TensorScatterUpdate(tensor=data, "),
         ("torch.index_put_", {"self": 1.0, "values": 2.0}, {"accumulate": True, "subscript": ""},
          "output = data.index_put((grid,), updates, accumulate=True)"),
+        ("jax.segment_max", {"data": np.zeros((2, 0)), "segment_ids": [0, 0]},
+         {"num_segments": 1}, "output = jnp.full((1, 0), -np.inf, jnp.float64)"),
+        ("jax.at.divide", {"x": [1, 2], "indices_0": [], "values": 2}, {},
+         "output = data.astype(jnp.float64)"),
     ],
 )  # fmt: skip
 def test_a_call_is_written_as_its_framework_takes_it(
-    name: str, inputs: dict[str, object], attrs: dict[str, str], line: str
+    name: str, inputs: dict[str, object], attrs: dict[str, object], words: str
 ) -> None:
-    """Seen: no name `inf`; no such argument of the function; index_put without an index crashes."""
-    assert line in answer(name, inputs, name.partition(".")[0], **attrs).lines
+    """Seen: no name `inf`; no such argument of the function; index_put without an index crashes; an
+    argument that is missing; whole numbers where nothing is divided."""
+    assert words in "\n".join(answer(name, inputs, name.partition(".")[0], **attrs).lines)
 
 
 def test_a_refused_call_is_refused_as_ever() -> None:
