@@ -7,17 +7,17 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import linecache
 import os
+import re
 import sys
 import sysconfig
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from copy import copy
-from itertools import chain
+from itertools import chain, islice
 from multiprocessing import process
 from types import CodeType, FrameType
 from typing import IO, Any, Literal, Self, TypeAlias
@@ -42,6 +42,9 @@ CALLERS = 3
 
 SCREEN_WIDTH = 100
 
+# A line that adds to cells by index: data, index and what is added.
+ADDITION = re.compile(r"([\w.]+)\[(\w+)\]\s*\+=\s*(\w+)")
+
 # Characters of an expression that are underlined: where it begins stays on the screen.
 MAX_CARETS = 60
 
@@ -60,11 +63,10 @@ class WatchedIndex(IndexRefused, IndexError):
 
 
 class Place(Record):
-    """A line of the program: where it is, its text with the expression, who called."""
+    """A line of the program: where it is, its text with the expression."""
 
     where: str
     line: CaretLine | None = None
-    callers: tuple[str, ...] = ()
     is_compiled: bool = False
 
     @property
@@ -133,18 +135,26 @@ class Places:
             history = self._histories[key] = LineHistory(self._describe(frame))
         return history
 
+    def list_callers(self, frame: FrameType | None) -> tuple[str, ...]:
+        """The nearest lines of the program that led to a frame, this time."""
+        hidden = (*self._hidden, *LIBRARIES, "<frozen")
+        names = (
+            _describe_frame(outer) for outer in _iter_outer_frames(frame)
+            if not outer.f_code.co_filename.startswith(hidden)
+        )  # fmt: skip
+        return tuple(islice(names, CALLERS))
+
     def _describe(self, frame: FrameType) -> Place:
-        callers, is_compiled = list[str](), False
-        outer = frame.f_back
-        while outer is not None:
-            name = outer.f_code.co_filename
-            if name == RUNNER:
-                break
-            is_compiled |= outer.f_code.co_name == "compile_wrapper"
-            if not name.startswith((*self._hidden, *LIBRARIES, "<frozen")):
-                callers.append(_describe_frame(outer))
-            outer = outer.f_back
-        return Place(_describe_frame(frame), point_at(frame), tuple(callers[:CALLERS]), is_compiled)
+        codes = (outer.f_code.co_name for outer in _iter_outer_frames(frame))
+        return Place(_describe_frame(frame), point_at(frame), "compile_wrapper" in codes)
+
+
+def _iter_outer_frames(frame: FrameType | None) -> Iterator[FrameType]:
+    """The frames that called one, up to where the program starts."""
+    outer = frame and frame.f_back
+    while outer is not None and outer.f_code.co_filename != RUNNER:
+        yield outer
+        outer = outer.f_back
 
 
 def _describe_frame(frame: FrameType) -> str:
@@ -210,24 +220,27 @@ def _iter_parts(name: str, owner: object, has_own: bool) -> Iterator[tuple[str, 
                 yield from ((f"{name}.{key}", value) for key, value in members(owner))
 
 
-def suggest_addition(place: Place) -> str:
+def suggest_addition(place: Place, frame: FrameType | None, index: Any, values: Any) -> str:
     """What counts every occurrence, in the names of a line like `c[b] += a`; else in general.
 
-    >>> suggest_addition(Place("a.py:1", CaretLine("c[b] += a", 0, 4)))
+    In names where b is the `index`, None where index_add_ does not take it, and a has the shape
+    and the type of the `values` that were written.
+
+    >>> from numpy import array
+    >>> line, b, a = CaretLine("c[b] += a", 0, 4), array([0, 0]), array([1.0, 2.0])
+    >>> suggest_addition(Place("a.py:1", line), sys._getframe(), b, a)
     'to add every occurrence: c.index_add_(0, b, a)'
     """
-    general = "to add every occurrence: index_add_, scatter_add_ or accumulate=True"
-    try:
-        (statement,) = ast.parse(place.line.text if place.line else "").body
-    except (SyntaxError, ValueError):
-        return general
-    match statement:
-        case ast.AugAssign(
-            target=ast.Subscript(value=data, slice=ast.Name(id=index)), op=ast.Add()
-        ):
-            source = ast.unparse(statement.value)
-            return f"to add every occurrence: {ast.unparse(data)}.index_add_(0, {index}, {source})"
-    return general
+    call = "index_add_, scatter_add_ or accumulate=True"
+    parts = ADDITION.fullmatch(place.line.text if place.line else "")
+    if parts and frame and index is not None:
+        data, key, source = parts.groups()
+        names = {**frame.f_globals, **frame.f_locals}
+        added = names.get(source)
+        fits = getattr(added, "shape", None) == values.shape and added.dtype == values.dtype
+        if fits and names.get(key) is index:
+            call = f"{data}.index_add_(0, {key}, {source})"
+    return f"to add every occurrence: {call}"
 
 
 class ProgramFinding:

@@ -21,6 +21,8 @@ from jax._src.core import EvalTrace
 
 from gscli.base import CaretLine, GscliError
 from gscli.frameworks import find_operator
+from gscli.frameworks.duplicates import find_duplicate_writers
+from gscli.plan import plan_call
 from gscli.traces.check import iter_findings
 from gscli.watch.findings import (
     LIBRARIES,
@@ -80,6 +82,12 @@ def bind_primitive(
     return ProgramCall(operator.full_name, arrays, attrs, inputs, name)
 
 
+def _is_value_lost(call: ProgramCall) -> bool:
+    """Whether entries that write the same cell bring different values."""
+    plan = plan_call(find_operator(call.operator), call.inputs, call.attrs).validate()
+    return bool(find_duplicate_writers(plan, 1, skips_equal=True).total)
+
+
 class JaxWatch(CallWatch):
     """What a block of a JAX program does in silence. Its own thread is watched."""
 
@@ -128,7 +136,8 @@ class JaxWatch(CallWatch):
             for finding in iter_findings(find_operator(call.operator), call.inputs, call.attrs, 1):
                 if finding.kind in KINDS.keys() - noted:  # the second tells how many more there are
                     noted.add(finding.kind)
-                    self.note(seen, KINDS[finding.kind], finding.text(), label)
+                    if finding.kind != "duplicate" or _is_value_lost(call):
+                        self.note(seen, KINDS[finding.kind], finding.text(), label)
         except GscliError:  # element types that only JAX knows
             self.unjudged["call of another type|calls of other types"] += 1
 

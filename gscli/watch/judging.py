@@ -107,11 +107,14 @@ def infer_ranges(name: str, inputs: Arrays, attrs: Arguments) -> tuple[IndexRang
     )  # fmt: skip
 
 
-def refuse_call(seen: SeenCall) -> WatchedIndex | None:
-    """The refusal of a call whose indices are at hand, at the program's line; None if legal."""
+def refuse_call(seen: SeenCall, callers: tuple[str, ...] = ()) -> WatchedIndex | None:
+    """The refusal of a call whose indices are at hand, at the program's line; None if legal.
+
+    `callers`: the lines that led there, the nearest first.
+    """
     call, history, frame = seen.call, seen.history, seen.frame
     place, hint = history.place, "--save FILE.npz keeps the call for other commands"
-    calls = (*history.describe(), *(f"called from {caller}" for caller in place.callers))
+    calls = (*history.describe(), *(f"called from {caller}" for caller in callers))
     try:
         plan = plan_call(find_operator(call.operator), call.inputs, call.attrs)
     except (ShapeRefused, IndexRefused) as error:  # a mask's values, segments of an axis
@@ -209,7 +212,7 @@ class CallWatch(Report):
 
     def refuse(self, seen: SeenCall) -> bool:
         """Note a bad index of a call, and raise it where that is asked for; False for none."""
-        error = refuse_call(seen)
+        error = refuse_call(seen, self._places.list_callers(seen.frame))
         if error is None:
             return False
         error.hint = self._save("index", seen) or error.hint

@@ -13,12 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from gscli.base import GscliError
-from gscli.base.arrays import as_array
+from gscli.base import GscliError, IndexRefused, ShapeRefused
+from gscli.base.arrays import Array, as_array
 from gscli.frameworks import find_operator
 from gscli.plan import plan_call
 from gscli.plan.masks import extract_subscript
-from gscli.watch.findings import WatchedIndex
 from gscli.watch.judging import CallWatch, ProgramCall, SeenCall
 
 # What a rewritten script calls its watcher.
@@ -121,7 +120,8 @@ class SubscriptWatch(CallWatch):
         repeated = cells.size - np.unique(cells).size
         if repeated:
             text = f"{repeated:,} of {cells.size:,} entries repeat a cell, which changes only once"
-            self.note(seen, "lost", text, hint="numpy.add.at counts them all")
+            hint = "ufunc.at applies them all: numpy.add.at for +=, numpy.multiply.at for *="
+            self.note(seen, "lost", text, hint=hint)
 
     def call(self, function: Any, /, *args: Any, **named: Any) -> Any:
         """A call of take, put or their like, judged; any other function is only called."""
@@ -141,9 +141,15 @@ class SubscriptWatch(CallWatch):
             arrays = {key: as_array(value, key) for key, value in inputs.items()}
             seen = self._judge(ProgramCall(f"numpy.{name}", arrays, attrs, inputs, f"numpy {name}"))
         output = function(*args, **named)
-        if seen is not None and name == "put":
-            there = arrays["a"].take(arrays["ind"], mode=bound.get("mode", "raise"))
-            self.note_lost(seen, there, np.resize(arrays["v"], there.shape).astype(there.dtype))
+        if seen is not None and name.startswith("put"):
+            data, index, values = arrays.values()
+            is_flat = name == "put"
+            there = (
+                data.take(index, mode=bound.get("mode", "raise")) if is_flat
+                else np.take_along_axis(data, index, bound["axis"])
+            )  # fmt: skip
+            repeated = np.resize if is_flat else np.broadcast_to
+            self.note_lost(seen, there, repeated(values, there.shape).astype(there.dtype))
         return output
 
     def _judge_subscript(self, name: str, data: Any, key: Any, ufunc: str = "") -> SeenCall | None:
@@ -168,22 +174,20 @@ class SubscriptWatch(CallWatch):
         history.calls += 1
         self.calls[call.label.removeprefix("numpy ")] += 1
         seen = SeenCall(call, history, frame)
+        columns = list[tuple[str, Array]]()
         try:
-            if not self.refuse(seen):
-                self._look(seen)
-        except WatchedIndex:
-            raise
+            plan = plan_call(find_operator(call.operator), call.inputs, call.attrs)
+            columns += ((at.source, plan.input_column(at)) for at in plan.layout.addressing.columns)
+        except (ShapeRefused, IndexRefused):
+            pass  # told as a refusal
         except GscliError:
             self.unjudged["subscript of another kind|subscripts of other kinds"] += 1
-        return seen
-
-    def _look(self, seen: SeenCall) -> None:
-        """Note numbers that count from the end beside others that do not."""
-        call = seen.call
-        plan = plan_call(find_operator(call.operator), call.inputs, call.attrs)
-        for column in plan.layout.addressing.columns:
-            numbers = plan.input_column(column)
-            self.indices += numbers.size
+            return seen
+        self.indices += sum(numbers.size for _, numbers in columns)
+        if self.refuse(seen):
+            return seen
+        for source, numbers in columns:
             if numbers.size and numbers.dtype.kind == "i":
-                origin = call.origins.get(column.source)
+                origin = call.origins.get(source)
                 self.note_legal(seen, origin, int(numbers.min()), int(numbers.max()))
+        return seen

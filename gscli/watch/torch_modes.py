@@ -157,7 +157,7 @@ class TorchWatch(CallWatch):
         known = seen.known
         if not self._reads_back or known.updates is None:
             return
-        updates = seen.tensors[known.updates]
+        updates, index = seen.tensors[known.updates], None
         if known.is_rows and seen.least >= 0:  # four times as quick as a subscript
             index = seen.tensors[known.ranges[0][1]]
             there = output.index_select(0, index.reshape(-1) if index.dim() > 1 else index)
@@ -167,7 +167,8 @@ class TorchWatch(CallWatch):
             there, updates = _read_written(seen.function.rule.write, seen.bound, output, updates)
         if not torch.equal(there, updates):
             label = f"{seen.function.label}; which one stays is open on a GPU"
-            hint = suggest_addition(seen.history.place)
+            vector = index if index is not None and index.dim() == 1 else None
+            hint = suggest_addition(seen.history.place, seen.frame, vector, updates)
             self.note_lost(seen, there, updates, " with different values", label=label, hint=hint)
 
 
@@ -397,13 +398,12 @@ class _FunctionMode(TorchFunctionMode):
     def __torch_function__(
         self, func: Any, types: Any, args: Args = (), kwargs: Keywords | None = None
     ) -> Any:
-        function, seen = self._functions.get(func), None
-        if function is None:
-            return func(*args, **kwargs) if kwargs else func(*args)
-        inputs = find_operator(function.rule.operator).input_names
-        if len(args) + len(kwargs or ()) >= len(inputs):
-            seen = self._watch.judge(function, args, kwargs or {})
-        output = func(*args, **(kwargs or {}))
+        function, seen, named = self._functions.get(func), None, kwargs or {}
+        if function is not None:
+            inputs = find_operator(function.rule.operator).input_names
+            if len(args) + len(named) >= len(inputs):
+                seen = self._watch.judge(function, args, named)
+        output = func(*args, **named)
         if seen and seen.moved:  # PyTorch 2.4 refuses what later ones take modulo the size
             self._watch.note(seen, "moved", *seen.moved)
         return output

@@ -190,10 +190,22 @@ def test_names_are_the_programs() -> None:
     assert scope["f"](Module(), (TABLE,)) == "model.tokens.weight"  # type: ignore[operator]
 
 
-@pytest.mark.parametrize("line", ["c[b, d] += a", "c.index_put_(b)", "c[b] = a", "c[b]  += (", ""])
-def test_an_addition_is_suggested_in_general_where_the_line_is_another(line: str) -> None:
+@pytest.mark.parametrize(
+    "line",
+    [
+        "c[b, d] += a", "c.index_put_(b)", "c[b] = a", "c[b]  += (", "", "c[b] += a + 1",
+        "c[d] += a", "c[b] += wide", "c[b] += 2 * a", "c[b] += whole", "c[b] += nothing",
+    ],
+)  # fmt: skip
+def test_an_addition_is_suggested_in_general_where_it_would_not_do(line: str) -> None:
     place = Place("a.py:1", refuse([[7]]).detail_items[0]._replace(text=line))  # type: ignore[union-attr]
-    assert suggest_addition(place).endswith("accumulate=True")
+    b, a = np.array([0, 0]), np.ones(2)
+    d, wide, whole = b.copy(), np.ones((1, 2)), np.ones(2, int)
+    assert (len(d), wide.size, whole.size) == (2, 2, 2)
+    assert suggest_addition(place, sys._getframe(), b, a).endswith("accumulate=True")
+    named = place._replace(line=place.line and place.line._replace(text="c[b] += a"))
+    assert suggest_addition(named, sys._getframe(), b, a).endswith(": c.index_add_(0, b, a)")
+    assert suggest_addition(named, sys._getframe(), None, a).endswith("accumulate=True")
 
 
 def test_a_saved_call_is_taken_by_the_command_of_its_hint(

@@ -65,6 +65,7 @@ def test_a_bad_index_is_named_with_the_scripts_own_words() -> None:
 def test_a_noted_index_is_left_to_numpy() -> None:
     watch = SubscriptWatch(raises=False)
     watch.update(np.zeros(3), [7])
+    assert watch.indices == 1
     with pytest.raises(IndexError, match="out of bounds"):
         watch.read(np.zeros(3), [7])
     assert [finding.kind for finding in watch.findings] == ["index", "index"]  # of two lines
@@ -75,6 +76,10 @@ def test_a_noted_index_is_left_to_numpy() -> None:
     [
         ("c, w = np.zeros(3), np.array([0, 0, 1])\nc[w] += 1", "1 of 3 entries repeat a cell"),
         ("c = np.zeros(3)\nc[[1, 1]] = [5, 6]", "1 of 2 values written were overwritten"),
+        (
+            "c = np.zeros((2, 2))\nnp.put_along_axis(c, np.array([[1, 1]]), np.array([[5, 6]]), 1)",
+            "2 of 4 values written were overwritten",
+        ),
         ("x, up = np.zeros(3), np.array([0, -1])\nx[up]", "up counts from the end: least -1"),
     ],
 )
@@ -92,6 +97,7 @@ def test_what_numpy_does_in_silence_is_told(source: str, words: str) -> None:
         "c = np.zeros(3)\nc[[1, 1]] = 5",
         "c = np.full(3, np.nan)\nc[[1, 1]] = [np.nan, np.nan]",
         "c = np.zeros(3)\nc[[0, 2]] += 1\nc[[-1]] = 2\nc[c > 0] *= 2",
+        "c = np.zeros((2, 2))\nnp.put_along_axis(c, np.array([[1, 1]]), np.array([[5], [6]]), 1)",
     ],
 )
 def test_a_sound_script_gives_no_alarm(source: str) -> None:
@@ -115,7 +121,7 @@ def test_the_command_rewrites_the_script(tmp_path: Path) -> None:
         "  --> count.py:4 in <module>\n"
         "   |  counts[words] += 1\n"
         "   |  ^^^^^^^^^^^^^ numpy setitem\n"
-        "  help: numpy.add.at counts them all\n\n"
+        "  help: ufunc.at applies them all: numpy.add.at for +=, numpy.multiply.at for *=\n\n"
         "watched 1 call, 3 indices: 1 setitem\n"
     )
 

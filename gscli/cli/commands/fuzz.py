@@ -90,6 +90,7 @@ def fuzz(
     settings: Settings,
 ) -> int:  # fmt: skip
     from gscli.cli.call.results import save_text
+    from gscli.codegen.reproduction import ReportFolder
     from gscli.runtimes.fuzz import FuzzOptions
     from gscli.runtimes.fuzz import fuzz as put_calls
     from gscli.runtimes.packs import check_node_test_target
@@ -121,13 +122,14 @@ def fuzz(
             )  # fmt: skip
         if folder is not None:
             check_node_test_target(folder, [operator.full_name for operator in chosen])
-        write = _report_writer(reports, on)
+        write = ReportFolder(reports, on).update if reports else None
         with ProgressBar("calls", None if seconds else count, quiet=quiet) as progress:
             watch = _make_watcher(progress, limits, write)
             report = put_calls(runtime, chosen, limits, watch)
         for difference in report.differences:
             difference.is_known = accepted.match(difference.signature)
-        write(report)
+        if write is not None:
+            write(report)
     accepted.warn_of_unmatched(difference.signature for difference in report.differences)
     lines = (format_summary if quiet else format_report)(report, strict=strict)
     if output == "-":
@@ -146,13 +148,13 @@ def fuzz(
 
 
 def _make_watcher(
-    progress: ProgressBar, options: FuzzOptions, write: Callable[[FuzzReport], None]
+    progress: ProgressBar, options: FuzzOptions, write: Callable[[FuzzReport], None] | None
 ) -> Callable[[FuzzReport], None]:
     """What shows the rate of calls, the kinds found and the time left, and writes what is new."""
     seen: list[FuzzFinding] = []
 
     def watch(report: FuzzReport) -> None:
-        if report.differences != seen:
+        if write is not None and report.differences != seen:
             seen[:] = report.differences
             write(report)
         kinds = format_count(len(report.differences), "kind")
@@ -162,12 +164,3 @@ def _make_watcher(
         progress.update(report.cases, label=f"{kinds} of differences, {rate:.0f}/s{more}")
 
     return watch
-
-
-def _report_writer(reports: str | None, runtime_spec: str) -> Callable[[FuzzReport], None]:
-    """What keeps the folder of `--report` up to date, if there is to be one."""
-    if not reports:
-        return lambda _: None
-    from gscli.codegen.reproduction import ReportFolder
-
-    return ReportFolder(reports, runtime_spec).update
