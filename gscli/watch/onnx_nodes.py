@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from gscli.base import GscliError, InputRefused, Notice, UsageError, check_rule, translate_errors
-from gscli.base.arrays import Array, Arrays, parse_dtype
+from gscli.base.arrays import Array, Arrays, as_array, dtype_name, parse_dtype
 from gscli.base.words import format_shape, quote_word, sanitize
 from gscli.disk.processes import Child, Failure, make_start_error, python_program
 from gscli.files.content import import_extra
@@ -93,13 +93,13 @@ class ModelWatch(Report):
         address = message.name or next(iter(message.output), "")
         node = known or ModelNode(address, message, self.model.graphs[0], 0, self.model.opset)
         pairs = zip(node.operator.input_names, values, strict=False)
-        inputs = {name: np.asarray(value) for name, value in pairs if value is not None}
+        inputs = {name: as_array(value, name) for name, value in pairs if value is not None}
         address, attrs = node.address, node.call_attributes
         self._runs[address] += 1
         is_counted = known is None or node.graph.outer is not None or not self.inner_only
         if is_counted:
             self.calls[message.op_type] += 1
-            self.indices += sum(array.size for name, array in inputs.items() if name == "indices")
+            self.indices += sum(inputs[name].size for name in inputs if name.endswith("indices"))
         label = f"{sanitize(address, 60)} ({message.op_type}-{node.opset})"
         label += f", run {self._runs[address]}" if self._runs[address] > 1 else ""
         try:
@@ -126,8 +126,8 @@ class ModelWatch(Report):
     ) -> Iterator[str]:
         for tensor, (name, array) in zip(filter(None, message.input), inputs.items(), strict=False):
             maker = "" if node is None else f", {self.model.describe_producer(node.graph, tensor)}"
-            shown = f"{sanitize(tensor, 60)!r} {array.dtype} {format_shape(array.shape)}"
-            yield f"{name} is {shown}{maker}"
+            kind = f"{dtype_name(array.dtype)} {format_shape(array.shape)}"
+            yield f"{name} is {sanitize(tensor, 60)!r} {kind}{maker}"
 
 
 class _BadNode(Exception):

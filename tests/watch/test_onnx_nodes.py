@@ -151,6 +151,9 @@ def test_values_that_an_npz_does_not_carry_come_through(
         output.type.tensor_type.elem_type = kind
     report = watch_model(model, feeds, runtime)
     assert (report.calls, report.findings) == ({"Gather": 2}, []), report.report()
+    refused = watch_model(model, feeds | {"ids": np.array([9])}, runtime).report()
+    shape = "[2,2]" if dtype == "str" else "[4,2]"
+    assert f"data is 'x' {dtype} {shape}, " in refused
 
 
 @pytest.mark.parametrize(
