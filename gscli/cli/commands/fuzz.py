@@ -122,14 +122,13 @@ def fuzz(
             )  # fmt: skip
         if folder is not None:
             check_node_test_target(folder, [operator.full_name for operator in chosen])
-        write = ReportFolder(reports, on).update if reports else None
+        write = ReportFolder(reports, on).update if reports else _write_nothing
         with ProgressBar("calls", None if seconds else count, quiet=quiet) as progress:
             watch = _make_watcher(progress, limits, write)
             report = put_calls(runtime, chosen, limits, watch)
         for difference in report.differences:
             difference.is_known = accepted.match(difference.signature)
-        if write is not None:
-            write(report)
+        write(report)
     accepted.warn_of_unmatched(difference.signature for difference in report.differences)
     lines = (format_summary if quiet else format_report)(report, strict=strict)
     if output == "-":
@@ -147,14 +146,18 @@ def fuzz(
     return int(bool(report.failures(strict=strict)))
 
 
+def _write_nothing(_report: FuzzReport) -> None:
+    """Where there is no --report."""
+
+
 def _make_watcher(
-    progress: ProgressBar, options: FuzzOptions, write: Callable[[FuzzReport], None] | None
+    progress: ProgressBar, options: FuzzOptions, write: Callable[[FuzzReport], None]
 ) -> Callable[[FuzzReport], None]:
     """What shows the rate of calls, the kinds found and the time left, and writes what is new."""
     seen: list[FuzzFinding] = []
 
     def watch(report: FuzzReport) -> None:
-        if write is not None and report.differences != seen:
+        if report.differences != seen:
             seen[:] = report.differences
             write(report)
         kinds = format_count(len(report.differences), "kind")
