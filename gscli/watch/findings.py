@@ -236,7 +236,7 @@ def suggest_addition(place: Place, frame: FrameType | None, index: Any, values: 
     if parts and frame and index is not None:
         data, key, source = parts.groups()
         names = {**frame.f_globals, **frame.f_locals}
-        added = names.get(source)
+        added: Any = names.get(source)
         fits = getattr(added, "shape", None) == values.shape and added.dtype == values.dtype
         if fits and names.get(key) is index:
             call = f"{data}.index_add_(0, {key}, {source})"

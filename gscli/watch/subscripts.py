@@ -142,14 +142,13 @@ class SubscriptWatch(CallWatch):
             seen = self._judge(ProgramCall(f"numpy.{name}", arrays, attrs, inputs, f"numpy {name}"))
         output = function(*args, **named)
         if seen is not None and name.startswith("put"):
-            data, index, values = arrays.values()
-            is_flat = name == "put"
-            there = (
-                data.take(index, mode=bound.get("mode", "raise")) if is_flat
-                else np.take_along_axis(data, index, bound["axis"])
-            )  # fmt: skip
-            repeated = np.resize if is_flat else np.broadcast_to
-            self.note_lost(seen, there, repeated(values, there.shape).astype(there.dtype))
+            data, index, written = arrays.values()
+            if name == "put":
+                there = data.take(index, mode=bound.get("mode", "raise"))
+                written = np.resize(written, there.shape)
+            else:
+                there = np.take_along_axis(data, index, bound["axis"])
+            self.note_lost(seen, there, np.broadcast_to(written, there.shape).astype(there.dtype))
         return output
 
     def _judge_subscript(self, name: str, data: Any, key: Any, ufunc: str = "") -> SeenCall | None:
