@@ -8,7 +8,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from itertools import chain, groupby
+from itertools import chain, groupby, starmap
 from typing import TypeAlias
 
 from gscli.base.arrays import dtype_name
@@ -29,7 +29,7 @@ from gscli.views.look import (
 )
 from gscli.views.sheet import Coordinates, HeadRole, SheetPosition, VisibleTensor, fill_gaps
 from gscli.views.subject import Mark
-from gscli.views.texts import CellTexts, NumberFormat, strip_zeros
+from gscli.views.texts import CellTexts, NumberFormat
 
 MOST_LETTERS = 4
 GAP = 2
@@ -377,9 +377,15 @@ class TensorRenderer:
 
     def _change_width(self, mark: Mark) -> int:
         """What `was → is` takes in the step of one entry."""
-        columns = map(self.texts.numbers.format_column, self.subject.steps.get(mark.number, ()))
-        both = zip(*(map(strip_zeros, column) for column in columns), strict=True)
-        return max((cell_len(old + self.signs.arrow + new) for old, new in both), default=0)
+        values = self.subject.steps.get(mark.number, ())
+        columns = map(self.texts.numbers.format_column, values)
+        both = zip(
+            zip(*columns, strict=True),
+            zip(*(each.flat for each in values), strict=True),
+            strict=True,
+        )
+        changes = map(self.signs.arrow.join, starmap(self.texts.tell_apart, both))
+        return max(map(cell_len, changes), default=0)
 
 
 def group_plane_rows(planes: Sequence[tuple[int, ...]], rank: int) -> list[list[int]]:

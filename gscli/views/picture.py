@@ -76,15 +76,17 @@ class TraceDrawing(Drawing):
         super().__init__(options)
         self.trace = trace
 
-    def render_title(self, width: int, more: str = "") -> list[Line]:
-        """`scatter-nd   reduction=add`, continued below where the attributes are many."""
-        shown = [self.signs.sanitize(text, width - 3) for text in list_attributes(self.trace)]
+    def render_title(self, width: int, *more: Line) -> list[Line]:
+        """`scatter-nd   reduction=add` and what else is said, continued below where it is long."""
+        dim, attributes = self.look.dim, list_attributes(self.trace)
+        shown: list[Line] = [[(self.signs.sanitize(text, width - 3), dim)] for text in attributes]
         lines: list[Line] = [[(self.trace.title, self.look.bold)]]
-        for number, text in enumerate([*shown, *([more] if more else [])]):
+        for number, part in enumerate([*shown, *more]):
             gap = "  " if 0 < number < len(shown) else "   "
-            if line_width(lines[-1]) + len(gap) + cell_len(text) > width:
+            if line_width([*lines[-1], (gap, dim), *part]) > width:
                 lines.append([])
-            lines[-1].append((gap + text, self.look.dim))
+                gap = "  "
+            lines[-1] += [(gap, dim), *part]
         return lines
 
     def render_with_table(

@@ -126,9 +126,8 @@ class VisibleTensor:
         from gscli.views.choices import rank_coordinates
 
         spans = [_with_rows(box)[-1] for box in self._wanted]
-        return rank_coordinates(
-            self.selection.allowed[-1], spans, self._limits.columns, self._limits
-        )
+        allowed, limits = self.selection.allowed[-1], self._limits
+        return rank_coordinates(allowed, spans, limits.columns, limits)
 
     def samples(self) -> list[Array]:
         """The values that will be shown, for the choice of a number format."""

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from gscli.base.arrays import Array, BoolArray, decode_bytes, is_float_dtype
+from gscli.base.arrays import Array, BoolArray, decode_bytes, is_float_dtype, unequal_cells
 from gscli.base.records import Record
 from gscli.base.words import dtype_min
 from gscli.plan.indices import OutcomeSign
@@ -197,29 +197,37 @@ class CellTexts:
         """Updates that no entry writes anywhere."""
         if self.sheet.subject.role != "updates":
             return {}
-        return {
-            place: "skipped" for place, marks in marked.items() if all(mark.alarm for mark in marks)
-        }
+        pairs = marked.items()
+        return {place: "skipped" for place, marks in pairs if all(mark.alarm for mark in marks)}
 
     def _write_changes(self) -> None:
         """Marked cells that changed are written `was → is`."""
-        olds = self.numbers.format_cells(self.sheet.previous)
-        for place, marks in self.marked.items() if olds.size else ():
-            before, after = olds[place], self.cells[place]
-            if before != after and not all(mark.alarm for mark in marks):
-                self.cells[place] = f"{strip_zeros(before)}{self.signs.arrow}{strip_zeros(after)}"
+        before, after = self.sheet.previous, self.sheet.values
+        texts = self.numbers.format_cells(before)
+        changed = unequal_cells(before, after) if texts.size else texts
+        for place in map(tuple, np.argwhere(changed).tolist()):
+            if not all(mark.alarm for mark in self.marked.get(place, ())):
+                pair = texts[place], self.cells[place]
+                pair = self.tell_apart(pair, (before[place], after[place]))
+                self.cells[place] = self.signs.arrow.join(pair)
+
+    def tell_apart(self, texts: tuple[str, str], values: tuple[object, object]) -> tuple[str, str]:
+        """Two texts of a cell without needless zeros; with all digits where they are the same."""
+        first, second = map(strip_zeros, texts)
+        if first == second and values[0] != values[1]:
+            first, second = (self.signs.sanitize(str(value), _WIDEST) for value in values)
+        return first, second
 
     def write_differences(
         self, cells: Array, values: Array, differing: BoolArray
     ) -> dict[SheetPosition, str]:
         """Write cells that differ from the expectation as `is≠expected`; the ends of texts."""
         right, tails = self.sheet.expected, dict[SheetPosition, str]()
-        texts = self.numbers.format_cells(right)
+        texts, shown = map(self.numbers.format_cells, (right, values))
         for place in map(tuple, np.argwhere(differing).tolist()):
-            text, expected = strip_zeros(cells[place]), strip_zeros(texts[place])
-            if text.rpartition(self.signs.arrow)[2] == expected:  # all digits tell them apart
-                exact = values[place], right[place]
-                text, expected = (self.signs.sanitize(str(item), _WIDEST) for item in exact)
+            before, arrow, now = cells[place].rpartition(self.signs.arrow)
+            both, pair = (shown[place], texts[place]), (values[place], right[place])
+            text, expected = self.tell_apart(both, pair)
             tails[place] = self.signs.differs + expected
-            cells[place] = text + tails[place]
+            cells[place] = before + arrow + max(strip_zeros(now), text, key=len) + tails[place]
         return tails

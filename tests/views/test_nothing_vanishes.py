@@ -17,6 +17,8 @@ from conftest import Array
 from views.reading import Cell, Table, gaps, missing, tables
 
 from gscli.base.words import MAX_LETTERED_ENTRIES
+from gscli.lab.difference import Tolerance
+from gscli.lab.expectation import OutputDiagnosis
 from gscli.traces import Trace, entry_label, trace
 from gscli.views.lines import render_text
 from gscli.views.look import ViewOptions
@@ -205,3 +207,21 @@ def test_a_narrow_table_of_entries_signs_what_it_leaves_out() -> None:
     assert " a    123456789012\n b    987654321098\n" in text
     wide = {"data": np.zeros((2, 8)), "indices": [[1]], "updates": np.full((1, 8), 1.23e-7)}
     assert "  line of 8\n" in drawn_below(trace("onnx.scatter_nd", wide), options)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected", "cell"),
+    [
+        ([1.5, 2.0], [1.50001], [1.50001, 2.0], "a:1.5→1.50001 "),
+        ([1.5, 2.0], [1.50001], [1.500011, 2.0], "a:1.5→1.50001≠1.500011\n"),
+        (["w" * 20, ""], ["w" * 20 + "x"], None, f"a:{'w' * 20}→{'w' * 20}x "),
+    ],
+)
+def test_a_change_of_few_digits_shows_them(
+    old: list[object], new: list[object], expected: list[float] | None, cell: str
+) -> None:
+    run = trace("onnx.scatter_nd", {"data": old, "indices": [[0]], "updates": new})
+    exact = Tolerance(0.0, 0.0)
+    wanted = None if expected is None else OutputDiagnosis(run, np.array(expected), "x", exact)
+    options = ViewOptions(color="none")
+    assert cell in render_text(Picture(run, options, diagnosis=wanted), options)

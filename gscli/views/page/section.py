@@ -10,7 +10,7 @@ from gscli.traces import Entry
 from gscli.views.look import UTF8
 from gscli.views.markup import escape, escape_json
 from gscli.views.page.cells import entry_chip
-from gscli.views.page.predict import MistakeKind, Mistakes
+from gscli.views.page.predict import Mistakes
 from gscli.views.page.sheets import ENTRIES, PageTensor, TraceView
 from gscli.views.page.table import TensorTables
 from gscli.views.page.words import (
@@ -171,9 +171,7 @@ class RunSection:
         trace = self._scene.trace
         facts = [self._entry_facts(entry) for entry in self._scene.entries]
         guesses = [guess for fact in facts for guess in (*fact["places"], *fact["values"])]
-        kinds: dict[MistakeKind, None] = dict.fromkeys(
-            ["outside", "inside", *(kind for _, kind in guesses)]
-        )
+        kinds = dict.fromkeys(["outside", "inside", *(kind for _, kind in guesses)])
         return {
             "labels": [entry.label for entry in self._scene.entries],
             "parts": coordinate_headers(trace.layout),

@@ -5,8 +5,7 @@ from __future__ import annotations
 from gscli.base.words import format_count, format_shape, sanitize
 from gscli.traces import Trace
 from gscli.views.choices import check_size
-from gscli.views.lines import line_width
-from gscli.views.look import PLAIN, Line, ViewOptions
+from gscli.views.look import Line, ViewOptions
 from gscli.views.picture import TraceDrawing
 from gscli.views.subject import list_samples
 from gscli.views.summary import count_cells, describe_purpose, format_counts
@@ -54,14 +53,11 @@ class Explanation(TraceDrawing):
 
     def _draw_lines(self, width: int) -> list[Line]:
         """Operator and tensors, as many on a line as fit, then formula, entries and counts."""
-        look, lines = self.look, self.render_title(width)
+        look, tensors = self.look, list[Line]()
         for tensor in self.trace.tensors:
             facts = f" {tensor.dtype} {format_shape(tensor.shape)}"
-            run: Line = [(look.signs.sanitize(tensor.name), look.bold), (facts, look.dim)]
-            if line_width(lines[-1]) + 3 + line_width(run) > width:
-                lines.append([("  ", PLAIN), *run])
-            else:
-                lines[-1] = [*lines[-1], ("   ", PLAIN), *run]
+            tensors.append([(look.signs.sanitize(tensor.name), look.bold), (facts, look.dim)])
+        lines = self.render_title(width, *tensors)
         formula, *meaning = self._formula()
         lines += [[], *self.wrap(formula, width, look.bold, indent="  ")]
         for text in meaning:

@@ -120,8 +120,8 @@ class StepFrame(TraceDrawing):
         near = max(min(number - rows // 2, len(entries) - rows), 0)
         shown = entries[near : near + rows]
         drawing, group = self.render_with_table(shown, views, width, highlighted=lit)
-        lines = [*self.render_title(width, f"step {number + 1} of {trace.entry_count}"), []]
-        lines += [*drawing, []]
+        step: Line = [(f"step {number + 1} of {trace.entry_count}", self.look.dim)]
+        lines = [*self.render_title(width, step), [], *drawing, []]
         teller = Describer(trace, group.numbers)
         lines += render_entries(teller, lit, width, self.look)
         reason, *more = [text for entry in lit for text in explain_entry(teller, entry)] or [

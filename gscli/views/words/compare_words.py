@@ -32,9 +32,8 @@ def _iter_sentences(answers: ComparisonTexts) -> Iterator[str]:
         yield from describe_tensor(name, array, numbers, SHORT_TENSOR)
     for group in answers.groups:
         output, trace = group.first.output, group.first.trace
-        verb, text = (
-            ("refuse", _describe_refusal) if output is None else ("answer", _describe_answer)
-        )
+        refusal, answer = ("refuse", _describe_refusal), ("answer", _describe_answer)
+        verb, text = refusal if output is None else answer
         alone = "s" if len(group.labels) == 1 else ""
         yield f"{join_names(group.labels)} {verb}{alone}: {text(answers, group)}."
         if group.first is answers.reference and output is not None and not answers.columns:

@@ -167,9 +167,8 @@ class ComparisonTexts:
             named = ",".join(map(str, at)) + ",:" * (flags.ndim - len(at))
             count = int(np.count_nonzero(flags[at]))
             whole = "" if count == flags[at].size else f" ({count} of {flags[at].size} cells)"
-            listed.append(
-                (f"output[{named}]{whole}", self._short(output[at]), self._short(base[at]))
-            )
+            name = f"output[{named}]{whole}"
+            listed.append((name, self._short(output[at]), self._short(base[at])))
             places = places[count:]
         rest = f"and {format_count(len(places), 'more cell')}" if listed else "no cell differs"
         return listed, [rest] * bool(len(places) or not listed)

@@ -97,9 +97,8 @@ class Describer:
             return EntryFacts(case, texts | {"new": self.format_fill()})
         updates, texts["unused"] = self.trace.tensor("updates"), texts["result"] or "it"
         if updates is not None and entry.result is not None and box_size(entry.result) == 1:
-            texts["unused"] += (
-                f" = {self.numbers.format_value(take_box(updates.array, entry.result))}"
-            )
+            value = take_box(updates.array, entry.result)
+            texts["unused"] += f" = {self.numbers.format_value(value)}"
         return EntryFacts(case, texts, "" if texts["result"] else "alone")
 
     def _describe_write(self, entry: Entry, texts: dict[str, str]) -> EntryFacts:

@@ -123,10 +123,9 @@ class Formula:
         update = update if fold.scatter.updates.scale is None else f"-{update}"  # type: ignore[union-attr]
         if fold.is_weighted:
             return f"{target} = sum of every {update} / sum of every {factor or 1}"
-        equation = REDUCTION_WORDS[fold.scatter.reduction].equation
-        return equation.format(
-            target=target, update=update, own="", reduction=fold.scatter.reduction
-        )
+        reduction = fold.scatter.reduction
+        equation = REDUCTION_WORDS[reduction].equation
+        return equation.format(target=target, update=update, own="", reduction=reduction)
 
     def list_gradients(self, convention: Convention) -> dict[str, str]:
         """What is assigned on the way back to each input, g(x) being the gradient of x.

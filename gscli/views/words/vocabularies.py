@@ -173,15 +173,11 @@ def describe_index(
     low, high = legal_range(layout.axes[axis], layout.policy)
     fate = describe_skips(layout, index.outcome).word
     fate = f"filled with {teller.format_fill()}" if fate == "filled" else fate
+    place, does = f"{name_axes(layout)[axis]} {index.coordinate}", effect(layout, index.outcome)
     return index.format(
-        getattr(words, audience),
-        place=f"{name_axes(layout)[axis]} {index.coordinate}",
-        low=low,
-        high=high,
-        fate=fate,
-        change=index.change(layout),
-        does=effect(layout, index.outcome),
-    )
+        getattr(words, audience), place=place, low=low, high=high, fate=fate,
+        change=index.change(layout), does=does,
+    )  # fmt: skip
 
 
 def format_adjusted_vector(entry: Entry) -> str:
