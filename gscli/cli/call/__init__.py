@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from gscli import files
 from gscli.base import GscliError, IndexRefused, Notice, PictureNotice, StrictFinding, UsageError
 from gscli.base.arrays import Array
-from gscli.base.records import Arguments
+from gscli.base.records import Arguments, group_pairs
 from gscli.base.words import format_count, format_shape
 from gscli.cli.options import (
     Settings,
@@ -370,17 +370,18 @@ def check_outputs(settings: Settings, words: Sequence[str] = ()) -> Expected | N
         raise UsageError(
             "--engine dask writes a Zarr store and nothing else", hint="-o out.zarr, and no picture"
         )
-    on_stdout = {
-        "the result": settings.is_result_saved and settings.output in (None, "-"),
-        "--json": settings.json is not None,
-        "--svg -": settings.svg == "-",
-        "--html -": settings.html == "-",
+    places = {
+        "the result": (settings.output or "-") * settings.is_result_saved,
+        "--json": "-" * (settings.json is not None),
+        "--svg": settings.svg,
+        "--html": settings.html,
     }
-    to_stdout = [name for name, is_set in on_stdout.items() if is_set]
-    if len(to_stdout) > 1:
-        raise UsageError("stdout takes one result", where=" and ".join(to_stdout))
-    form = settings.format or "npy"
-    if to_stdout == ["the result"] and form in BINARY_FORMATS and sys.stdout.isatty():
+    for place, names in group_pairs((place, name) for name, place in places.items()).items():
+        if place and len(names) > 1:
+            target = "stdout" if place == "-" else place
+            raise UsageError(f"{target} takes one result", where=" and ".join(names))
+    form, to_stdout = settings.format or "npy", places["the result"] == "-"
+    if to_stdout and form in BINARY_FORMATS and sys.stdout.isatty():
         raise UsageError(
             f"refusing to write binary .{form} to the terminal", hint=f"-o out.{form}, or --json"
         )
