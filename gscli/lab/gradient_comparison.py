@@ -42,8 +42,8 @@ class GradientRow(Record):
 class GradientComparison(Record):
     """Rows that give the same gradients are one group; the first group is the reference.
 
-    It is that of the specification's loop, where a row goes by it. `kind`: a gather, or how an
-    update meets its cell.
+    It is what was asked for first, or that of the specification's loop, where a row goes by it.
+    `kind`: a gather, or how an update meets its cell.
     """
 
     concept: str
@@ -104,7 +104,8 @@ def compare_gradients(
     ]
     refusals = tuple(row for row in rows if row.refusal)
     groups = group_alike((row for row in rows if not row.refusal), _has_same_gradients)
-    groups.sort(key=lambda group: not any(row.convention == LOOP for row in group))
+    if not comparing.is_ordered:
+        groups.sort(key=lambda group: not any(row.convention == LOOP for row in group))
     traces = [row.trace for row in comparing.rows if row.trace is not None]
     kind = traces[0].reduction if traces and traces[0].kind == "scatter" else "gather"
     return GradientComparison(comparing.concept, kind, tuple(map(tuple, groups)), refusals)

@@ -47,6 +47,7 @@ def ask_for_gradients(
     for row in _list_rules(compare_with, runtime, comparing.concept):
         label, name = f"{hello.title}: {row.label}", row.operator.full_name
         if row.trace is None:
+            yield GradientRow(label, name, None, {}, "not asked, since its rules refuse this")
             continue
         output = row.trace.output
         answer = runtime.run_call(row.operator, row.trace.inputs, row.attrs, np.ones_like(output))

@@ -534,6 +534,7 @@ def test_lessons_have_a_next_step(tmp_path: Path) -> None:
         ("explain --codex torch gather [1] [0]", "no such option: --codex"),
         ("torch --dtype int32 gather [1] [0] --dim 0", "--dtype stands behind the command"),
         ("compare gather [1] [0] --theme dark", "--theme is the ground of an SVG"),
+        ("compare gather [1] [0] --grad --full", "--grad prints gradients and nothing else"),
         ("compare gather [1] [0] --python python3", "--python is about a runtime"),
         ("compare gather [1] [0] --patience 3", "--patience is about a runtime"),
         ("compare gather [1] [0] --svg a.svg --html a.svg", "a.svg takes one result"),

@@ -28,13 +28,13 @@ def test_writers_of_one_cell_part_the_frameworks() -> None:
     code, out, _ = run(*SCATTER, "[1,2,3]", "--as", "torch,onnx,numpy", "--plain")
     assert code == 1
     assert out.splitlines() == [
-        "ONNX ScatterElements-18, NumPy put_along_axis: the last writer of a cell gets it",
-        "  data [0, 1, 0]",
-        "  updates [0, 1, 1]",
         "PyTorch scatter: every writer of a cell gets its gradient",
         "  data [0, 1, 0]",
-        "  updates [1!=, 1, 1]",
-        "2 different gradients. != marks a value other than ONNX ScatterElements-18's.",
+        "  updates [1, 1, 1]",
+        "ONNX ScatterElements-18, NumPy put_along_axis: the last writer of a cell gets it",
+        "  data [0, 1, 0]",
+        "  updates [0!=, 1, 1]",
+        "2 different gradients. != marks a value other than PyTorch scatter's.",
     ]
 
 
@@ -104,6 +104,8 @@ def test_a_runtime_has_rows_of_its_own() -> None:
     labels = [row["label"] for row in json.loads(out)["rows"]]
     assert labels[0] == "ONNX Gather-13"
     assert any(label.startswith("gscli ") and label.endswith("ONNX Gather-13") for label in labels)
+    out = run("gather", "[10,20,30]", "[7]", "--as", "onnx", "--on", PEER)[1]
+    assert "not asked, since its rules refuse this\n" in out
 
 
 # Indices into three cells, attributes, and the gradient that JAX 0.10.2 gave for x.at[i].get.

@@ -136,7 +136,8 @@ def compare_concept(
     lines: bool = option("draw where each index lands as number lines"),
     gradients: bool = option(
         "what flows back, a row for each convention", flag="--grad",
-        excludes=("svg", "html", "lines"), why="--grad prints gradients and nothing else",
+        excludes=("svg", "html", "lines", "show", "rows", "full", "precision"),
+        why="--grad prints gradients and nothing else",
     ),
     on: str = ON,
     python: str | None = PYTHON,
