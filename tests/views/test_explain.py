@@ -371,6 +371,7 @@ def test_legal_is_what_the_framework_takes_and_of_written_numbers_alone(
     ("name", "data", "updates", "sentences"),
     [
         ("jax.at.power", [2], [8, 9], ["2 ^ 8 = 256", "2 ^ 8 = 256"]),
+        ("jax.at.power", [-2], [3, 21], ["(-2) ^ 3 = -8", "(-2) ^ 63 = -9223372036854775808"]),
         ("jax.at.divide", [5], [0.5, 4], ["5 / 0 = inf", "5 / 2 = 2.5"]),
         ("jax.at.divide", ints([100], np.int8), [16, 16], ["100 / 16 = 6.25", "100 / 0 = inf"]),
         ("openvino.scatter_elements_update", [-1], [-2, 0],

@@ -107,6 +107,7 @@ def _describe_duplicate(teller: Describer, entries: Sequence[Entry]) -> str:
         base, operand = map(teller.numbers.format_value, changes[-1].operands)
         product = f" {teller.signs.times} ".join(texts)
         texts = [base, f"({product} {teller.signs.arrow} {operand})"]
+        terms = list(changes[-1].operands)
     result = changes[-1].new
     reduced = teller.format_reduction(texts, changes[-1]) + teller.format_overflow(terms, result)
     return f"{reduced} = {teller.numbers.format_value(result)}"

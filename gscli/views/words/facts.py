@@ -24,8 +24,10 @@ from gscli.views.subject import take_box
 from gscli.views.summary import describe_slice
 from gscli.views.texts import NumberFormat
 
-_EXACT = {"add": operator.add, "sub": operator.sub, "mul": operator.mul}
+_EXACT = {"add": operator.add, "sub": operator.sub, "mul": operator.mul, "pow": pow}
 
+# Exponents of whole numbers that count as they are.
+_EXPONENTS = 64
 
 # Cells of a slice whose values stand in a text, between brackets or told in sentences.
 MAX_BRACKETED_CELLS, TOLD_CELLS = 8, 100
@@ -149,14 +151,22 @@ class Describer:
             count = f"sqrt({change.term_count})" if root else change.term_count
             return f"{summed} {sign} {count}"
         sign = self.reduction_sign(boolean=change.old.dtype.kind == "b")
-        return f" {sign} ".join(terms) if sign else f"{self.trace.reduction}({', '.join(terms)})"
+        if not sign:
+            return f"{self.trace.reduction}({', '.join(terms)})"
+        signed = "-" if self.trace.reduction == "pow" else ()
+        return f" {sign} ".join(
+            f"({term})" if term.endswith("j") or term.startswith(signed) else term for term in terms
+        )
 
     def format_overflow(self, terms: Sequence[Array], value: Array) -> str:
-        """What a sum or product would be if its type of whole numbers could hold it."""
+        """What a sum, product or power would be if its type of whole numbers could hold it."""
         combine = _EXACT.get(self.trace.reduction)
         if combine is None or value.dtype.kind not in "iu":
             return ""
-        exact = reduce(combine, [int(term.item()) for term in terms])
+        numbers = [int(term.item()) for term in terms]
+        if combine is pow and numbers[1] not in range(_EXPONENTS):
+            return ""
+        exact = reduce(combine, numbers)
         return f" = {exact}, in {value.dtype}" if exact != value.item() else ""
 
     def reduction_sign(self, *, boolean: bool) -> str:
