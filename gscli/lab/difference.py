@@ -312,6 +312,8 @@ class SliceCounter:
 
 def count_slices(layout: Layout) -> SliceCounter | None:
     """What counts the slices of a result; None where entries move single cells."""
+    if layout.fold is not None:
+        return count_slices(layout.fold.scatter)
     if layout.window_size == 1 or not layout.output_size:
         return None
     if layout.kind == "gather":

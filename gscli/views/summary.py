@@ -271,7 +271,8 @@ def count_cells(trace: Trace) -> Counts | None:
     if window * (count if live is None else int(np.count_nonzero(live))) > COUNTED_CELLS:
         return None
     addresses, exist = cell_addresses(trace.plan, 0, count)
-    exist = np.ones(addresses.shape, np.bool_) if exist is None else exist
+    if exist is None or trace.layout.is_noop:
+        exist = np.full(addresses.shape, not trace.layout.is_noop)
     cells, times = np.unique(addresses[exist], return_counts=True)
     reached = exist[exist.any(axis=1)]
     scatters = trace.kind == "scatter"

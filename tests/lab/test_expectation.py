@@ -458,14 +458,18 @@ def test_entries_are_named_however_many_there_are() -> None:
     assert late.describe()[1] == "reached by none of the first 1,000 of 3,000 entries"
 
 
-def test_entries_of_a_bag_are_named() -> None:
+@pytest.mark.parametrize(("width", "slices"), [(1, ""), (2, "in 2 slices, ")])
+def test_entries_and_slices_of_bags_are_named(width: int, slices: str) -> None:
     trace = gscli.trace(
         "torch.embedding_bag",
-        {"input": [0, 1, 2, 3], "weight": BITS.reshape(4, 1), "offsets": [0, 2]},
+        {"input": [0, 1, 2, 3], "weight": np.repeat(BITS, width).reshape(4, width),
+         "offsets": [0, 2, 4, 4, 4]},
         {"mode": "sum"},
-    )
-    wrong = np.array([trace.output[0], [0.5]])
-    assert OutputDiagnosis(trace, wrong, "want").describe()[1] == "reached by 2 of 4 entries: c, d"
+    )  # fmt: skip
+    wrong = trace.output.copy()
+    wrong[[1, 4]] = 0.5
+    sentence = OutputDiagnosis(trace, wrong, "want").describe()[1]
+    assert sentence == f"{slices}reached by 2 of 4 entries: c, d"
 
 
 @pytest.mark.parametrize("large", [False, True])

@@ -244,6 +244,27 @@ def test_a_cell_that_keeps_its_value_is_not_counted_as_changed() -> None:
     assert found.changed == 0
 
 
+def test_windows_that_share_some_cells_are_counted_and_no_cell_of_theirs_is_summed() -> None:
+    inputs = {
+        "inputs": [1, 2], "scatter_indices": [[0], [-1], [-1]],
+        "updates": [[10, 11], [12, 13], [14, 15]],
+    }  # fmt: skip
+    attrs = dict(windows_of_two().attributes) | {"update_computation": "add"}
+    text = render_text(Picture(trace("stablehlo.scatter", inputs, attrs), PLAIN), PLAIN)
+    assert "twice:" not in text
+    assert "2 of 2 cells changed, 2 updates fall outside, 1 cell hit twice or more" in text
+
+
+def test_nothing_is_counted_where_data_has_no_cells() -> None:
+    attrs = {
+        "update_window_dims": (1,), "inserted_window_dims": (0,),
+        "scatter_dims_to_operand_dims": (1,),
+    }  # fmt: skip
+    inputs = {"operand": np.zeros((0, 1)), "scatter_indices": [[0]], "updates": [[10.0]]}
+    found = trace("jax.lax.scatter_add", inputs, attrs)
+    assert "0 of 0 cells changed, 1 of 1 entries dropped" in told(found)
+
+
 def test_cells_of_slices_are_numbered_row_major() -> None:
     assert cell_numbers([((0, 2), (1, 3))], (2, 4)).tolist() == [1, 2, 5, 6]
     assert cell_numbers([], (2, 4)).size == 0

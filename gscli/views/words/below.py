@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from gscli.base.records import Record, group_pairs
 from gscli.base.words import format_count
 from gscli.kernel.reductions import REDUCTION_WORDS, REDUCTIONS
+from gscli.layout.axes import Box
 from gscli.plan.outcomes import OUTCOMES, describe_skips
 from gscli.traces import Entry, Trace
 from gscli.views.look import Signs
@@ -81,11 +83,20 @@ def _iter_duplicate_remarks(teller: Describer, entries: Sequence[Entry]) -> Iter
 def find_duplicate_writes(
     teller: Describer, entries: Sequence[Entry]
 ) -> Iterator[tuple[list[Entry], str]]:
-    """Entries that write the same cells, and what comes of it."""
+    """Entries that write the same cells and no other ones any of these, and what comes of it."""
     writers = group_pairs((entry.target, entry) for entry in entries if entry.target is not None)
-    for entries_of_cell in writers.values():
-        if len(entries_of_cell) > 1:
+    boxes = list(writers) if teller.trace.layout.has_overlapping_windows else []
+    for box, entries_of_cell in writers.items():
+        if len(entries_of_cell) > 1 and not any(map(partial(_overlaps, box), boxes)):
             yield entries_of_cell, _describe_duplicate(teller, entries_of_cell)
+
+
+def _overlaps(box: Box, other: Box) -> bool:
+    """Whether another box holds some of the same cells."""
+    spans = zip(box, other, strict=True)
+    return box != other and all(
+        max(start, first) < min(stop, last) for (start, stop), (first, last) in spans
+    )
 
 
 def _describe_duplicate(teller: Describer, entries: Sequence[Entry]) -> str:

@@ -24,7 +24,7 @@ from gscli.views.subject import take_box
 from gscli.views.summary import describe_slice
 from gscli.views.texts import NumberFormat
 
-_EXACT = {"add": operator.add, "sub": operator.sub, "mul": operator.mul, "pow": pow}
+_EXACT = {"add": operator.add, "sub": operator.sub, "mul": operator.mul, "pow": operator.pow}
 
 # Exponents of whole numbers that count as they are.
 _EXPONENTS = 64
@@ -164,7 +164,7 @@ class Describer:
         if combine is None or value.dtype.kind not in "iu":
             return ""
         numbers = [int(term.item()) for term in terms]
-        if combine is pow and numbers[1] not in range(_EXPONENTS):
+        if combine is operator.pow and numbers[1] not in range(_EXPONENTS):
             return ""
         exact = reduce(combine, numbers)
         return f" = {exact}, in {value.dtype}" if exact != value.item() else ""
