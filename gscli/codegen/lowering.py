@@ -275,12 +275,13 @@ class ScatterLowering:
             starts = steps.full(layout.view_shape, start, "int32", "counts")
             terms = steps.full(layout.result_shape, term, "int32", "ones" if adds else "zeros")
             counts = self._emit_scatter(indices, starts, terms, ReductionRequest(op))
-            self.composed = True
-        if starts_anew:
-            mask, base = steps.cast(counts, "bool"), base._replace(name="data")
-            replaces = self._replace_cells(base, mask, self.reduction)
-            base = replaces if adds else steps.where(mask, base, 1)
-            counts = steps.where(mask, counts, 1)
+            self.composed, mask = True, steps.cast(counts, "bool")
+            if starts_anew:
+                base = base._replace(name="data")
+                replaces = self._replace_cells(base, mask, self.reduction)
+                base = replaces if adds else steps.where(mask, base, 1)
+            if not layout.own_terms:
+                counts = steps.where(mask, counts, 1)
         output = self._emit_scatter(indices, base, updates, request)
         if self.combines_bool and layout.reduction == "sub":
             output = self._emit_composed("mod", output, sizes=Constant(2, output.dtype))

@@ -309,16 +309,25 @@ def test_what_happens_far_below_zero_is_not_said_of_an_index_above(
     ]
 
 
-@pytest.mark.parametrize("row", [0, 7, -4])
-def test_what_is_dropped_on_one_axis_makes_lines_ask_about_each(row: int) -> None:
-    """A row more is there for it, from which -4 would count."""
-    x, places = np.arange(8.0).reshape(4, 2), {"indices_0": [row], "indices_1": [-1, 5]}
-    inputs: dict[str, object] = {"x": x, **places, "values": [8.0, 9.0]}
-    found = answer("jax.at.set", inputs, "numpy")
-    assert not any("an index out of range" in text for text in found.breaks)
-    names: dict[str, object] = {}
+PLACES = {"x": np.arange(8.0).reshape(4, 2), "indices_1": [-1, 5], "values": [8.0, 9.0]}
+OFFSETS = {"data": [1.0, 2.0, 3.0], "offsets": [0, 1, 1, 3]}
+
+
+@pytest.mark.parametrize(
+    ("name", "inputs", "attrs"),
+    [
+        *(("jax.at.set", {**PLACES, "indices_0": [row]}, {}) for row in (0, 7, -4)),
+        ("torch.segment_reduce", OFFSETS, {"reduce": "mean", "initial": 5.0}),
+    ],
+)
+def test_a_row_more_for_what_is_dropped_and_empty_segments_change_nothing_else(
+    name: str, inputs: dict[str, object], attrs: dict[str, object]
+) -> None:
+    """From the row more -4 would count; no segment is divided by 0."""
+    found, names = answer(name, inputs, "numpy", **attrs), dict[str, object]()
+    assert name != "jax.at.set" or not any("out of range" in text for text in found.breaks)
     exec("\n".join(found.lines), names)
-    assert np.array_equal(names["output"], gscli.run("jax.at.set", inputs))
+    assert np.array_equal(names["output"], gscli.run(name, inputs, attrs))
 
 
 def test_ids_that_say_how_many_rows_there_are_are_these() -> None:
