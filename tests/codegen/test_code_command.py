@@ -112,6 +112,13 @@ def test_a_run_that_is_not_equal_gives_exit_1(tmp_path: Path) -> None:
     assert (quiet.returncode, quiet.stdout) == (0, "NumPy: np.take, exact\n")
 
 
+def test_what_the_output_holds_is_known_without_a_check(tmp_path: Path) -> None:
+    """The mean 10/3 is no number of 32 bits; `--check` and `gscli.code` said so alone."""
+    words = ("torch", "scatter-reduce", "[1.0,2.0]", "[0,0]", "[3.0,6.0]", "--dim=0")
+    done = gscli("explain", *words, "--reduce=mean", "--code=openvino", "-q", cwd=tmp_path)
+    assert done.stdout == "OpenVINO: ScatterElementsUpdate-12, differs for these values\n"
+
+
 @pytest.mark.parametrize(
     "operator", everyday(operators(), operators()[::3]), ids=lambda operator: operator.full_name
 )

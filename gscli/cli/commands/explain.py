@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from functools import partial
+from math import prod
 
 from gscli.base import IndexRefused, UsageError, check_rule
 from gscli.cli.building import Call
@@ -70,7 +71,7 @@ def print_backward(call: Call) -> int:
 
 def print_code(call: Call, code: str, python: str | None, *, is_checked: bool) -> int:
     """The lines for each target; 1 where a run of them does not give the same output."""
-    from gscli.codegen.code import generate_code, parse_targets
+    from gscli.codegen.code import MAX_INPUT_CELLS, generate_code, parse_targets
     from gscli.views.lines import wrap_lines
 
     operator, settings = call.operator, call.settings
@@ -79,21 +80,27 @@ def print_code(call: Call, code: str, python: str | None, *, is_checked: bool) -
     check_rule(settings.json != "output", problem, where, kind=UsageError, hint=hint)
     targets = parse_targets(code)
     if is_checked:
-        from gscli.cli.commands.runtimes import warn_of_left_running
-        from gscli.codegen.execution import check_input_sizes, run_checks
+        from gscli.codegen.execution import check_input_sizes
 
         check_input_sizes(call.inputs.arrays)
-        trace = call.run_in_memory()
-        lines = generate_code(operator, trace.plan, trace.output, targets, call.inputs.origins)
+    plan, output, refusal = call.plan.assume_validated(), None, ""
+    shapes = [array.shape for array in call.inputs.arrays.values()]
+    try:
+        if is_checked or max(map(prod, [plan.layout.output_shape, *shapes])) <= MAX_INPUT_CELLS:
+            output = call.run_in_memory().output
+        else:
+            call.validate()
+    except IndexRefused as error:
+        if is_checked:
+            raise
+        refusal = f"{operator.framework.title} {operator.name} refuses this call: {error.where}"
+    lines = generate_code(operator, plan, output, targets, call.inputs.origins, refusal)
+    if is_checked:
+        from gscli.cli.commands.runtimes import warn_of_left_running
+        from gscli.codegen.execution import run_checks
+
         lines = run_checks(lines, python)
         warn_of_left_running()
-    else:
-        plan, refusal = call.plan.assume_validated(), ""
-        try:
-            call.validate()
-        except IndexRefused as error:
-            refusal = f"{operator.framework.title} {operator.name} refuses this call: {error.where}"
-        lines = generate_code(operator, plan, None, targets, call.inputs.origins, refusal)
     screen = detect_screen(sys.stdout, settings.color, settings.width)
     if settings.quiet and settings.json is None:
         sys.stdout.write(wrap_lines(lines.verdicts, screen.width))
