@@ -324,6 +324,12 @@ def test_steps_of_a_mean_show_the_mean_so_far(show: Any) -> None:
     assert window.run(OUTPUT) == ["1.5", "2.0", "3.0"]
     go(window, 3)
     assert window.run(OUTPUT) == ["3.0", "2.0", "4.0"]
+    bag = {"input": [0, 1], "weight": [[1.0], [2.0]], "offsets": [0]}
+    window = show(trace("torch.embedding_bag", bag))
+    go(window, 1)  # a bag has its mean when all of it is read, as in the terminal
+    assert window.run(OUTPUT) == ["·"]
+    go(window, 2)
+    assert window.run(OUTPUT) == ["1.5"]
 
 
 @pytest.mark.slow  # a page of many thousand cells

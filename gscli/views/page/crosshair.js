@@ -52,9 +52,7 @@ function Crosshair(stage, facts, linked, ink) {
 
   /* Headers of the target's rows, columns and planes. */
 
-  function within(tensor) {
-    return tensor ? linked[current].filter(function (cell) { return tensor.contains(cell); }) : [];
-  }
+  function own(tensor) { return tensor ? within(tensor, linked[current]) : []; }
 
   function heads(cells, kind) {
     return unique(cells.map(function (cell) {
@@ -66,7 +64,7 @@ function Crosshair(stage, facts, linked, ink) {
   }
 
   function mark() {
-    var cells = within(target);
+    var cells = own(target);
     parts().forEach(function (part) {
       if (part.header) { marked = marked.concat(heads(cells, part.header)); }
     });
@@ -101,11 +99,11 @@ function Crosshair(stage, facts, linked, ink) {
   }
 
   function compose() {
-    var cells = within(target);
+    var cells = own(target);
     place();
     if (cells.length) {
       unique(cells.map(function (cell) { return cell.closest("table"); })).forEach(function (table) {
-        bands(table, cells.filter(function (cell) { return table.contains(cell); }));
+        bands(table, within(table, cells));
       });
     }
     if (phone.matches) { return; }
@@ -117,7 +115,7 @@ function Crosshair(stage, facts, linked, ink) {
   // The card stands beside the numbers that it holds, where it has room beside them.
   function place() {
     card.style.transform = "";
-    var from = within(inputs);
+    var from = own(inputs);
     if (!from.length || phone.matches || box(lane).left < box(inputs).right) { return; }
     var room = box(lane), rows = around(from), height = box(card).bottom - box(card).top;
     var top = rows.y - height / 2 - room.top;
@@ -145,7 +143,7 @@ function Crosshair(stage, facts, linked, ink) {
 
   // From the entry's own numbers to the card.
   function wedge() {
-    var from = within(inputs), to = box(card);
+    var from = own(inputs), to = box(card);
     if (!from.length) { return; }
     var numbers = around(from);
     if (to.left < numbers.right) { return; }
@@ -171,7 +169,7 @@ function Crosshair(stage, facts, linked, ink) {
 
   // Gather copies: from the end of the band in data to the header of the result.
   function copy(cells) {
-    var results = within(output), start;
+    var results = own(output), start;
     if (!results.length || output === target) { return; }
     var where = box(output), from = cells ? around(cells) : null;
     if (from) {
@@ -197,7 +195,7 @@ function Crosshair(stage, facts, linked, ink) {
   // Whether an entry's cells fill all rows, all columns of their table.
   function table_spans(cells) {
     var table = cells[0].closest("table");
-    var mine = cells.filter(function (cell) { return table.contains(cell); });
+    var mine = within(table, cells);
     var rows = unique(mine.map(function (cell) { return cell.parentNode; })).length;
     var columns = unique(mine.map(function (cell) { return cell.cellIndex; })).length;
     var wide = all(table.tBodies[0].rows[0], "td:not(.gap)").length;

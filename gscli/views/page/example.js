@@ -68,9 +68,8 @@ function Example(section) {
     veil();
     light([]);
     crosshair.redraw();
-    linked[step].forEach(function (cell) {
-      if (inputs.contains(cell)) { cell.classList.add("lit"); lit.push(cell); }
-    });
+    lit = within(inputs, linked[step]);
+    lit.forEach(function (cell) { cell.classList.add("lit"); });
     predict.ask(step);
   }
 
@@ -134,10 +133,12 @@ function Example(section) {
 
   function light(entries) {
     var entry = entries.length ? entries[entries.length - 1] : null;
-    lit.forEach(function (cell) { cell.classList.remove("lit", "sum"); });
-    lit.forEach(function (cell) { cell.removeAttribute("data-s"); });
+    lit.forEach(function (cell) {
+      cell.classList.remove("lit", "sum");
+      cell.removeAttribute("data-s");
+    });
     now.forEach(function (row) { row.classList.remove("now"); });
-    lit = [].concat.apply([], entries.map(function (each) { return linked[each]; }));
+    lit = entries.flatMap(function (each) { return linked[each]; });
     now = entries.map(function (each) { return rows[each]; });
     lit.forEach(function (cell) { cell.classList.add("lit"); });
     now.forEach(function (row) { row.classList.add("now"); });

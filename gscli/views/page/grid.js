@@ -46,7 +46,7 @@ function Grid(stage) {
       if (!starts.has(group)) { starts.set(group, lines.length); }
       all(table, "tbody tr").forEach(function (row, place) {
         var at = starts.get(group) + place;
-        lines[at] = (lines[at] || []).concat(Array.prototype.filter.call(row.cells, isCell));
+        lines[at] = (lines[at] || []).concat(Array.from(row.cells).filter(isCell));
       });
     });
     return lines.filter(function (line) { return line.length; });

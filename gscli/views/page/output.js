@@ -34,7 +34,8 @@ function Output(stage, facts, gather, skipped) {
     var writer = writers[writers.length - 1];
     if (at === last) { return cell.end; }
     if (writer === undefined) { return cell.start; }
-    return gather ? cell.end : (facts.between[writer] || {})[cell.number] || cell.end;
+    if (gather) { return writers.length < cell.entries.length ? "" : cell.end; } // a bag is read whole
+    return (facts.between[writer] || {})[cell.number] || cell.end;
   }
 
   function go(to) {

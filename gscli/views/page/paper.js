@@ -31,7 +31,7 @@ function Paper() {
       var copy = table.cloneNode(true);
       copy.classList.add("part-of");
       all(copy, "tr").forEach(function (row) {
-        Array.prototype.slice.call(row.cells).forEach(function (cell, place) {
+        Array.from(row.cells).forEach(function (cell, place) {
           if (cell.colSpan === 1 && place && (place <= from || place > to)) { cell.remove(); }
         });
       });

@@ -1,7 +1,7 @@
 /* What the page's scripts share. They are joined into one function; page.js starts it. */
 
 function all(root, selector) {
-  return Array.prototype.slice.call(root.querySelectorAll(selector));
+  return Array.from(root.querySelectorAll(selector));
 }
 
 function make(name, attributes, text) {
@@ -30,13 +30,22 @@ function button(text, action) {
   return element;
 }
 
+function onEnter(element, action) {
+  element.addEventListener("keydown", function (event) {
+    if (event.key === "Enter") { action(event); }
+  });
+}
+
 // A disabled button would lose the focus of a keyboard user who pressed it to the end.
 function enable(element, on) { element.setAttribute("aria-disabled", String(!on)); }
 
 function between(low, value, high) { return Math.max(low, Math.min(value, high)); }
 
-function unique(list) {
-  return list.filter(function (each, place) { return list.indexOf(each) === place; });
+function unique(list) { return Array.from(new Set(list)); }
+
+// The cells that lie in a part of the page.
+function within(part, cells) {
+  return cells.filter(function (cell) { return part.contains(cell); });
 }
 
 // The numbers of the entries that touch a cell.

@@ -10,7 +10,7 @@ function Predict(target, facts, gather, linked, after, tell, done) {
 
   function ask(about) {
     entry = about;
-    there = linked[entry].filter(function (each) { return target.contains(each); });
+    there = within(target, linked[entry]);
     cell = null;
     pose(gather ? "Which " + facts.thing + " does " : "Where does ", gather ? " read? " : " land? ",
       "Click " + (facts.thing === "cell" ? "it" : "any cell there") + ", or type its address.",
@@ -25,8 +25,7 @@ function Predict(target, facts, gather, linked, after, tell, done) {
     question.appendChild(make("i", { "class": "c" + (entry % COLOURS) }, facts.labels[entry]));
     question.appendChild(document.createTextNode(behind + how + " "));
     input = question.appendChild(make("input", { "aria-label": name, autocomplete: "off" }));
-    input.addEventListener("keydown", function (event) {
-      if (event.key !== "Enter") { return; }
+    onEnter(input, function (event) {
       event.preventDefault(); // the button that has the focus next is not pressed
       check(input.value);
     });
@@ -75,7 +74,7 @@ function Predict(target, facts, gather, linked, after, tell, done) {
     if (there.length > 1) { finish("Right. "); return; }
     cell = gather ? linked[entry].find(function (each) { return !target.contains(each)
       && each.closest(".output"); }) : chosen;
-    if (!cell) { finish("Right. "); return; }
+    if (!cell || !after(cell, entry)) { finish("Right. "); return; } // or a bag goes on
     pose("Right. What will ", " leave " + (gather ? "in output?" : "there?"), "", value, "value");
     input.focus();
   }
@@ -95,9 +94,7 @@ function Predict(target, facts, gather, linked, after, tell, done) {
   }
 
   target.addEventListener("click", choose);
-  target.addEventListener("keydown", function (event) {
-    if (event.key === "Enter") { choose(event); }
-  });
+  onEnter(target, choose);
 
   function choose(event) {
     var chosen = event.target.closest("td");

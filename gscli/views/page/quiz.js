@@ -9,16 +9,16 @@ function Quiz(section, solved) {
   var starts = cells.map(function (cell) {
     return cell.querySelector(".was").getAttribute("data-t");
   });
-  var solution = answers();
+  var solution = results().map(function (cell) {
+    return (cell.querySelector("b") || cell).textContent;
+  });
   var inputs = cells.map(function (cell, place) {
     var input = make("input", {
       "aria-label": cell.getAttribute("aria-label") + ", your answer", autocomplete: "off",
       spellcheck: "false", placeholder: starts[place]
     });
     cell.querySelector("b").replaceWith(input);
-    input.addEventListener("keydown", function (event) {
-      if (event.key === "Enter") { check(); }
-    });
+    onEnter(input, check);
     return input;
   });
   var changing = cells.filter(function (cell, place) { return changes(place); }).length;
@@ -33,10 +33,6 @@ function Quiz(section, solved) {
   // The cells of the answer that waits in its template.
   function results() {
     return all(section.querySelector("template").content, ".output td").filter(isCell);
-  }
-
-  function answers() {
-    return results().map(function (cell) { return (cell.querySelector("b") || cell).textContent; });
   }
 
   function changes(place) { return !same(starts[place], solution[place]); }
