@@ -357,7 +357,10 @@ def stream_bounds(first: bytes, limit: int, name: str) -> tuple[int, int]:
     The header of a .npy stream says where it ends. Raises ContentRefused for one without sense.
     """
     suffix = _suffix_of_magic(first[: len(MAGIC)])
-    if suffix == ".json":
+    if suffix == ".json" and file_suffix(name) != ".npy":
+        from gscli.files.formats.jsontext import decode_text
+
+        decode_text(first[: first.find(b"\0") + 1], name)
         return min(limit, TEXT_LIMIT), limit
     if suffix != ".npy":
         return limit, limit

@@ -19,10 +19,12 @@ from gscli.disk.system import write_all, write_errors
 from gscli.files.content import TEXT_LIMIT, open_content
 from gscli.files.request import (
     DEFAULT_MEMBER,
+    FORMATS,
     MANY_MEMBERS,
     STORES,
     TEXT_SUFFIXES,
     WRITABLE_SUFFIXES,
+    Output,
     Source,
     file_suffix,
     format_for,
@@ -44,10 +46,12 @@ def save_file(
     target = source.path or path
     suffix = _choose_suffix(form, target)
     named = file_suffix(target)
-    is_said = form is None or named not in WRITABLE_SUFFIXES or named == suffix
+    is_said = form is None or named not in FORMATS or named == suffix
     problem = f"{target} would hold {suffix[1:]}, not what its name says"
-    hint = f"leave the format out, or name the file …{suffix}"
+    hint = f"name the file …{suffix}, or leave the format out"
     check_rule(is_said, problem, f"format {form}", kind=UsageError, hint=hint)
+    problem, hint = "standard output takes one array, without a name", f"FILE{suffix}{path[1:]}"
+    check_rule(source.kind != "stdin", problem, path, kind=UsageError, hint=hint)
     checked = _to_writable(array, target)
     if suffix in STORES:
         from gscli.files.stores import zarr_format
@@ -66,25 +70,33 @@ def save_file(
                 format_for(suffix).write_into(out.write, old, source.member, checked)
                 mapped.check_unchanged(array)
             return
-    length, writer = 0, format_for(suffix)
     with open_atomic(target, size=checked.nbytes) as out:
-
-        def write(data: bytes | memoryview) -> int:
-            nonlocal length
-            count = out.write(data)
-            length += count
-            if progress is not None:
-                progress(count)
-            return count
-
-        writer.write(write, {source.member or DEFAULT_MEMBER: checked}, suffix)
+        _write_whole(out.write, target, suffix, source.member, checked, progress)
         mapped.check_unchanged(array)
-    if suffix in TEXT_SUFFIXES and (length > TEXT_LIMIT or checked.size > writer.MOST_VALUES):
+
+
+def _write_whole(
+    write: Output, target: str, suffix: str, member: str | None, array: Array,
+    progress: Callable[[int], None] | None = None,
+) -> None:  # fmt: skip
+    """Write a new file or a stream; a warning tells of a text that is no input any more."""
+    length, writer = 0, format_for(suffix)
+
+    def write_part(data: bytes | memoryview) -> int:
+        nonlocal length
+        count = write(data)
+        length += count
+        if progress is not None:
+            progress(count)
+        return count
+
+    writer.write(write_part, {member or DEFAULT_MEMBER: array}, suffix)
+    if suffix in TEXT_SUFFIXES and (length > TEXT_LIMIT or array.size > writer.MOST_VALUES):
         notice = Notice(
-            f"{target} is written, and too large to be read by gscli again",
-            where=f"{checked.size:,} values, {length:,} bytes",
+            f"{target} is too large to be read by gscli again",
+            where=f"{array.size:,} values, {length:,} bytes",
             valid=f"at most {writer.MOST_VALUES:,} values and {TEXT_LIMIT:,} bytes of text",
-            hint="name a .npy file",
+            hint="name a .npy file" if target != STANDARD_OUTPUT else "-f npy",
         )
         warnings.warn(GscliWarning(notice), stacklevel=2)
 
@@ -114,8 +126,8 @@ def save_stream(stream: BinaryIO | None, array: Array, form: str | None) -> None
         with write_errors(STANDARD_OUTPUT):  # an unbuffered stream may take less than all
             return write_all(lambda part, _: stream.write(part), data)
 
-    arrays = {DEFAULT_MEMBER: _to_writable(array, STANDARD_OUTPUT)}
-    format_for(suffix).write(write, arrays, suffix)
+    writable = _to_writable(array, STANDARD_OUTPUT)
+    _write_whole(write, STANDARD_OUTPUT, suffix, None, writable)
     with write_errors(STANDARD_OUTPUT):
         stream.flush()
 
@@ -130,6 +142,8 @@ def _choose_suffix(form: str | None, path: str) -> str:
     if form is not None:
         raise UsageError(f"unknown format {sanitize(form, 40)}", valid=known)
     hint = "-f npy says it, in Python format='npy'"
+    if suffix in FORMATS:
+        hint = "such files are read, none is written: name it ….npy"
     if os.path.isdir(path):
         hint = f"a file in this folder: {os.path.join(path, 'output.npy')}"
     raise UsageError(f"no format for {path}", valid=known, hint=hint)

@@ -244,6 +244,14 @@ def test_convert_through_pipes() -> None:
     assert done.stdout.split() == [b"1,2", b"3,4"]
 
 
+@pytest.mark.parametrize("tensor", ["zeros:3", "ones:3", "zeros:10000000"])
+def test_a_stream_in_a_format_of_files_says_so(tensor: str) -> None:
+    stream = gscli("convert", tensor, "-", "-f", "safetensors").stdout
+    done = gscli("show", "-", stdin=stream)
+    assert (done.returncode, done.stdout) == (65, b"")
+    assert b"other formats from files" in b" ".join(done.stderr.split())
+
+
 @pytest.mark.parametrize(
     ("words", "status", "told"),
     [
@@ -253,6 +261,9 @@ def test_convert_through_pipes() -> None:
         (("[1]", "x.npy", "--cast"), 2, "--cast needs --dtype"),
         (("[1]", "x.pt"), 2, "no format for"),
         (("[1]", "x.dat"), 2, "help: -f npy says it"),
+        (("[1]", "x.onnx"), 2, "such files are read, none is written: name it ….npy"),
+        (("[1]", "x.zip", "-f", "npy"), 2, "name the file ….npy"),
+        (("-f", "npz", "--", "[1]", "-::a"), 2, "help: FILE.npz::a"),
         (("[[[1]]]", "x.csv"), 65, "help: use .npy or .json"),
         (("[1]", "-"), 2, "standard output needs a format"),
         (("model.pt", "x.npy"), 66, "never unpickles"),

@@ -237,8 +237,9 @@ def test_a_text_too_large_to_be_read_again_is_warned_of(
     with warnings.catch_warnings(action="error"):
         save(path, np.arange(4))
     assert load(path).array.size == 4
-    with pytest.warns(GscliWarning, match="too large to be read by gscli again"):
-        save(path, np.arange(5))
+    for target, stream in ((path, None), ("-", io.BytesIO())):
+        with pytest.warns(GscliWarning, match="too large to be read by gscli again"):
+            save(target, np.arange(5), format=name[2:], stdout=stream)
     if name != "x.json":
         with pytest.raises(LimitRefused) as refused:
             load(path)

@@ -104,8 +104,8 @@ def decode_text(raw: bytes, name: str) -> str:
     >>> decode_text(b"\xef\xbb\xbf1,2", "x.csv")
     '1,2'
     """
-    try:
-        return raw.decode().removeprefix("\ufeff")
+    try:  # NUL stands in no text, and in most other formats
+        return raw.replace(b"\0", b"\xff").decode().removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         line = raw[: error.start].count(b"\n") + 1
         others = ".npy, .npz, JSON and CSV are read from standard input, other formats from files"
