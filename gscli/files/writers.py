@@ -6,7 +6,7 @@ import os
 import re
 import warnings
 from collections.abc import Callable, Sequence
-from typing import BinaryIO
+from typing import IO, Any, BinaryIO
 
 import numpy as np
 
@@ -118,9 +118,7 @@ def save_stream(stream: BinaryIO | None, array: Array, form: str | None) -> None
     suffix = _choose_suffix(form, "-")
     if suffix in STORES:
         raise UsageError("a Zarr store is a folder, not a stream", hint="-o out.zarr")
-    if suffix not in TEXT_SUFFIXES and stream.isatty():
-        problem = f"refusing to write binary {suffix} to the terminal"
-        raise UsageError(problem, hint=f"-o out{suffix}, or --json for text")
+    check_terminal(stream, suffix)
 
     def write(data: bytes | memoryview) -> int:
         with write_errors(STANDARD_OUTPUT):  # an unbuffered stream may take less than all
@@ -132,6 +130,13 @@ def save_stream(stream: BinaryIO | None, array: Array, form: str | None) -> None
         stream.flush()
 
 
+def check_terminal(stream: IO[Any], suffix: str) -> None:
+    """UsageError for bytes that a terminal would choke on."""
+    is_readable = suffix in TEXT_SUFFIXES or not stream.isatty()
+    problem = f"refusing to write binary {suffix} to the terminal"
+    check_rule(is_readable, problem, kind=UsageError, hint=f"name a file: out{suffix}; or -f json")
+
+
 def _choose_suffix(form: str | None, path: str) -> str:
     known = " ".join(suffix[1:] for suffix in WRITABLE_SUFFIXES)
     if form is None and path == "-":
@@ -141,9 +146,7 @@ def _choose_suffix(form: str | None, path: str) -> str:
         return suffix
     if form is not None:
         raise UsageError(f"unknown format {sanitize(form, 40)}", valid=known)
-    hint = "-f npy says it, in Python format='npy'"
-    if suffix in FORMATS:
-        hint = "such files are read, none is written: name it ….npy"
+    hint = "name it ….npy, or say -f npy (in Python format='npy')"
     if os.path.isdir(path):
         hint = f"a file in this folder: {os.path.join(path, 'output.npy')}"
     raise UsageError(f"no format for {path}", valid=known, hint=hint)

@@ -203,12 +203,10 @@ def describe_difference(
     if alike and actual.tobytes() == expected.tobytes():
         return ""
     difference = compare_tensors(actual, expected, tolerance)
-    mine, theirs = difference.dtypes
-    if mine != theirs:
-        return f"dtype is {mine}, {noun} {theirs}"
-    mine, theirs = map(format_shape, difference.shapes)
-    if mine != theirs:
-        return f"shape is {mine}, {noun} {theirs}"
+    facts = {"dtype": difference.dtypes, "shape": map(format_shape, difference.shapes)}
+    for fact, (mine, theirs) in facts.items():
+        if mine != theirs:
+            return f"{fact} is {mine}, {noun} {theirs}"
     if difference.is_equal:
         return ""
     cell = difference.cells[0]

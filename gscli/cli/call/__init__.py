@@ -45,8 +45,6 @@ if TYPE_CHECKING:
     from gscli.lab.expectation import OutputDiagnosis
     from gscli.lab.gradient_causes import GradientDiagnosis
 
-BINARY_FORMATS = ("npy", "npz", "safetensors", "h5", "pb")
-
 CONTAINER_SUFFIXES = (".npz", ".safetensors")
 
 
@@ -380,11 +378,10 @@ def check_outputs(settings: Settings, words: Sequence[str] = ()) -> Expected | N
         if place and len(names) > 1:
             target = "stdout" if place == "-" else place
             raise UsageError(f"{target} takes one result", where=" and ".join(names))
-    form, to_stdout = settings.format or "npy", places["the result"] == "-"
-    if to_stdout and form in BINARY_FORMATS and sys.stdout.isatty():
-        raise UsageError(
-            f"refusing to write binary .{form} to the terminal", hint=f"-o out.{form}, or --json"
-        )
+    if places["the result"] == "-":
+        from gscli.files.writers import check_terminal
+
+        check_terminal(sys.stdout, f".{settings.format or 'npy'}")
     if settings.expect is None:
         return None
     from gscli.cli.call.results import load_expected

@@ -118,8 +118,7 @@ def check_is_inside(tensor: Any, where: str) -> None:
 def to_array(tensor: Any, where: str, limit: int) -> Array:
     """The array of a TensorProto in which every statement agrees with the others."""
     check_is_inside(tensor, where)
-    is_part = tensor.HasField("segment")
-    check_content(not is_part, "the file holds a segment of a tensor", where)
+    check_content(not tensor.HasField("segment"), "the file holds a segment of a tensor", where)
     if tensor.data_type not in TYPES:
         raise DtypeRefused(f"element type {tensor.data_type} is not supported", where=where)
     label, field = TYPES[tensor.data_type]
@@ -264,16 +263,12 @@ def _read_varint(data: bytes, position: int) -> tuple[int, int]:
     """A number of seven bits per byte, and where it ends; 0 beyond the end of the data."""
     if position < len(data) and data[position] < _MORE:
         return data[position], position + 1
-    value = shift = 0
-    for byte in data[position : position + _VARINT_BYTES]:
-        value |= (byte & ~_MORE) << shift
-        shift += 7
-        position += 1
+    value = 0
+    for number, byte in enumerate(data[position : position + _VARINT_BYTES]):
+        value |= (byte & ~_MORE) << 7 * number
         if byte < _MORE:
-            break
-    else:
-        position = len(data)
-    return value, position
+            return value, position + number + 1
+    return value, len(data)
 
 
 def encode_varint_field(number: int, value: int) -> bytes:
