@@ -500,6 +500,21 @@ def test_a_sum_that_its_type_cannot_hold_is_told_with_the_type() -> None:
     assert "output[0], twice: 100 + 100 + 100 = 300, in int8 = 44" in picture
 
 
+@pytest.mark.parametrize(
+    ("update", "line"),
+    [
+        (2.5, "10 × 2.5 = 25"),
+        (0.25, "10 × 0.25 = 2.5, in int64 = 2"),
+        (np.nan, "10 × nan = nan, in int64 = -9223372036854775808"),
+    ],
+)
+def test_a_fraction_that_its_type_cannot_hold_is_told_with_the_type(
+    update: float, line: str
+) -> None:
+    inputs = {"a": [10, 20], "indices_0": [0], "b": [update]}
+    assert f"output[0]: {line} " in " ".join(told(trace("numpy.multiply.at", inputs)).split())
+
+
 def test_a_number_that_counts_through_cells_is_no_coordinate_on_an_axis() -> None:
     inputs = {"input": [[[5.0]]], "indices": [[[3]]]}
     found = trace("torch.max_unpool2d", inputs, {"kernel_size": 2})

@@ -159,15 +159,19 @@ class Describer:
         )
 
     def format_overflow(self, terms: Sequence[Array], value: Array) -> str:
-        """What a sum, product or power would be if its type of whole numbers could hold it."""
+        """What a sum, product or power would be if its type of whole numbers could hold it.
+
+        Terms may have fractions, which the type does not hold either.
+        """
         combine = _EXACT.get(self.trace.reduction)
         if combine is None or value.dtype.kind not in "iu":
             return ""
-        numbers = [int(term.item()) for term in terms]
+        numbers = [term.item() for term in terms]
         if combine is operator.pow and numbers[1] not in range(_EXPONENTS):
             return ""
         exact = reduce(combine, numbers)
-        return f" = {exact}, in {value.dtype}" if exact != value.item() else ""
+        shown = self.numbers.format_value(np.asarray(exact)) if type(exact) is float else exact
+        return f" = {shown}, in {value.dtype}" if exact != value.item() else ""
 
     def reduction_sign(self, *, boolean: bool) -> str:
         """What stands between the values that a reduction combines; nothing for functions."""
