@@ -29,7 +29,7 @@ from gscli.base.arrays import (
     is_lazy,
     parse_dtype,
 )
-from gscli.base.words import INTEGERS, format_shape
+from gscli.base.words import INTEGERS, format_place
 from gscli.declare import Signature
 from gscli.layout.axes import DtypeError
 from gscli.plan import CallInputs, infer_layout
@@ -62,8 +62,10 @@ def explain_lossy_indices(refusal: IndexTypeRefused, arrays: Arrays) -> str:
     if is_lazy(array) or array.dtype.kind not in "fiu":
         return ""
     place = find_cast_change(array, parse_dtype(refusal.wanted))
-    sizes = {other: values.size for other, values in arrays.items() if other != name}
-    swapped = [other for other in sizes if _is_swapped(array, arrays[other])]
+    sizes = {other: values.size for other, values in arrays.items() if other not in (name, "axis")}
+    # Members of a subscript are integers, too.
+    others = [other for other in sizes if not other.startswith("indices_")]
+    swapped = [other for other in others if _is_swapped(array, arrays[other])]
     # Whole numbers that fit no other input were hardly meant as indices.
     if swapped and (place is not None or (array >= max(sizes.values())).any()):
         return f"are {swapped[0]} and {name} swapped? {swapped[0]} holds integers, {name} does not"
@@ -71,7 +73,7 @@ def explain_lossy_indices(refusal: IndexTypeRefused, arrays: Arrays) -> str:
         return ""
     is_whole = float(array[place]).is_integer()
     reason = f"does not fit {refusal.wanted}" if is_whole else "is not a whole number"
-    return f"{name}{format_shape(place)} = {array[place]} {reason}"
+    return f"{format_place(name, place)} = {array[place]} {reason}"
 
 
 def _is_swapped(indices: Array, other: Array) -> bool:

@@ -74,7 +74,7 @@ def _vector_hint(operator: Operator, inputs: CallInputs) -> str:
         for entry in operator.concept_mappings
     )
     is_written = inputs.origins.get("indices") == "inline"
-    if takes_vectors and is_written and array is not None and array.ndim == 1:
+    if takes_vectors and is_written and array is not None and array.ndim == 1 and array.size:
         vectors = array[:, None]
         with suppress(GscliError):
             plan_call(operator, {**inputs.arrays, "indices": vectors}, inputs.attrs)
@@ -181,7 +181,8 @@ def _dtype_hint(error: DtypeRefused, inputs: CallInputs) -> str:
     """How an input gets the type that is wanted, from where it comes from and what it holds."""
     name, array, origin = error.name, inputs.arrays[error.name], inputs.origins[error.name]
     if isinstance(error, IndexTypeRefused):
-        advice = explain_lossy_indices(error, inputs.arrays)
+        is_mask = array.dtype.kind == "b"
+        advice = _mask_hint(array) if is_mask else explain_lossy_indices(error, inputs.arrays)
         if advice:
             return advice
     if origin == "inline":
@@ -192,6 +193,15 @@ def _dtype_hint(error: DtypeRefused, inputs: CallInputs) -> str:
     return _convert_hint(error, origin, changes=changes)
 
 
+def _mask_hint(mask: Array) -> str:
+    """What says as indices what a mask says; 0 and 1, as a conversion writes it, say otherwise."""
+    advice, is_row = "write the positions of true", mask.ndim == 1
+    if is_row and mask.size <= LONGEST_COMMAND:
+        text = json.dumps(mask.nonzero()[0].tolist(), separators=(",", ":"))
+        return f"{advice}: '{text}'"
+    return advice + ", in Python numpy.flatnonzero" * is_row
+
+
 def _is_text(error: DtypeRefused, array: Array) -> bool:
     """Whether text is to become numbers or the other way round, which no conversion does."""
     return error.wanted == "str" or array.dtype.kind in "US"
@@ -199,16 +209,11 @@ def _is_text(error: DtypeRefused, array: Array) -> bool:
 
 def _rewrite_hint(error: DtypeRefused, array: Array, *, typed: bool) -> str:
     """How an input that stands on the command line is written in another type."""
-    if typed:
+    is_real = array.dtype.kind != "c"  # which is written in pairs
+    if typed and is_real and find_cast_change(array, parse_dtype(error.wanted)) is None:
         return f'write "dtype": "{error.wanted}" there'
     if isinstance(error, IndexTypeRefused):
-        if array.dtype.kind == "b":
-            advice = "write the positions of true"
-            if array.ndim != 1:
-                return advice
-            positions = json.dumps(array.nonzero()[0].tolist(), separators=(",", ":"))
-            return f"{advice}: '{positions}'"[:LONGEST_COMMAND]
-        return "write them as whole numbers, without a point"
+        return "write them as whole numbers" + ", without a point" * (array.dtype.kind == "f")
     return "" if _is_text(error, array) else f"--dtype {array.dtype} converts data and {error.name}"
 
 
