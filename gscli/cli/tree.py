@@ -28,6 +28,7 @@ from gscli.cli.options import COMPLETION_VARIABLE, SHARED_OPTIONS, SHOW_COMPLETI
 from gscli.frameworks import (
     ALIASES,
     NAMES,
+    TITLES,
     bare_operators,
     load_framework,
     operators,
@@ -71,7 +72,6 @@ class LazyGroup(HintedCommand, TyperGroup):
             return command
         names, meant = self.list_commands(ctx), to_kebab_case(cmd_name)
         known = [*names, *(alias for alias, name in ALIASES.items() if name in names)]
-        near = [meant] if meant in known else known
         head, _, tail = cmd_name.partition(".")
         full = f"{ALIASES.get(head, head)}.{tail}"
         longer = [name for name in names if name.startswith(f"{meant}-")]
@@ -80,7 +80,7 @@ class LazyGroup(HintedCommand, TyperGroup):
             if operator.framework_name in names
             and (operator.command == meant or operator.full_name == full)
         ]  # fmt: skip
-        otherwise = suggest_commands(meant, near, f"{ctx.command_path} --help")
+        otherwise = suggest_commands(meant, known, f"{ctx.command_path} --help")
         hint = format_suggestion(named, otherwise)
         raise UsageError(f"no such command {cmd_name!r}"[:200], hint=hint)
 
@@ -93,14 +93,6 @@ class LazyGroup(HintedCommand, TyperGroup):
 def _list_operators() -> dict[str, dict[str, str]]:
     titled = {name: f"{TITLES[name]} operators under their own names." for name in NAMES}
     return {"Operators (ONNX rules)": _summarize(bare_operators()), "Frameworks": titled}
-
-
-# `Framework.title`, without importing nine modules for a list of commands.
-TITLES = {
-    "onnx": "ONNX", "openvino": "OpenVINO", "numpy": "NumPy", "tensorflow": "TensorFlow",
-    "mxnet": "MXNet", "caffe2": "Caffe2", "torch": "PyTorch", "jax": "JAX",
-    "stablehlo": "StableHLO",
-}  # fmt: skip
 
 
 def make_operator_group(

@@ -33,8 +33,8 @@ from gscli.cli.options import (
     detect_screen,
 )
 from gscli.cli.topics import EXIT_CODES, TOPICS, read_topic, rewrap
-from gscli.cli.tree import SUMMARY, TITLES, TOOLS, LazyGroup, make_root_group
-from gscli.frameworks import NAMES, load_framework
+from gscli.cli.tree import SUMMARY, TOOLS, LazyGroup, make_root_group
+from gscli.frameworks import NAMES, TITLES, load_framework
 from gscli.frameworks.operator import Operator
 
 

@@ -77,18 +77,9 @@ def replay_document(recorded: Mapping[str, object]) -> Trace | ComparisonResult:
 
 
 SCRIPTS = (
-    "parts.js",
-    "output.js",
-    "crosshair.js",
-    "filling.js",
-    "player.js",
-    "grid.js",
-    "predict.js",
-    "example.js",
-    "quiz.js",
-    "paper.js",
-    "page.js",
-)
+    "parts.js", "output.js", "crosshair.js", "filling.js", "player.js", "grid.js", "predict.js",
+    "example.js", "quiz.js", "paper.js", "page.js",
+)  # fmt: skip
 STYLE = "page.css"
 
 # Comments that begin a line or follow a blank.
