@@ -60,19 +60,29 @@ class HintedCommand:
             return super().parse_args(ctx, args)  # type: ignore[misc,no-any-return]  # a mixin
 
     def _refuse_misspelt_options(self, words: Sequence[str]) -> None:
-        """`-axis 1` would be read as `-a xis`: the name of an option needs two dashes.
+        """`-axis 1` would be read as `-a xis`: the name of an option needs two dashes. So would a
+        file of such a name.
 
-        Of a switch with two names, `--include-self=False` says which it means by the other one.
+        Of a switch with two names, `--include-self=False` says which it means by the other one; so
+        does `--include-self False`, which would be an input.
         """
-        flags = {flag: item.secondary_opts for item in self.params for flag in item.opts}  # type: ignore[attr-defined]
-        for word in split_at_end(words)[0]:
+        flags = {flag: item for item in self.params for flag in item.opts}  # type: ignore[attr-defined]
+        options, is_group = split_at_end(words)[0], not isinstance(self, TyperCommand)
+        for before, word in zip(["", *options], options, strict=False):
             name, mark, _ = word.partition("=")
             if f"-{name}" in flags:
                 hint = format_suggestion([f"-{word}"])
                 raise UsageError(f"no such option: {word}"[:200], hint=hint[:200])
-            if mark and flags.get(name):
-                hint = f"{name} says true, {flags[name][0]} says false"
+            if word.lower() in ("true", "false"):
+                name, mark = before, word
+            if mark and name in flags and flags[name].secondary_opts:
+                hint = f"{name} says true, {flags[name].secondary_opts[0]} says false"
                 raise UsageError(f"{name} takes no value", where=word[:200], hint=hint)
+            is_known = name in flags or not getattr(flags.get(before), "is_flag", True)
+            looks_alike = word.startswith("-") and word != "-" and not (is_group or is_known)
+            if looks_alike and os.path.exists(word.partition("::")[0]):
+                hint = f"{quote_word(f'./{word}')} is the file of that name"
+                raise UsageError(f"{word} looks like an option", hint=hint)
 
     def invoke(self, ctx: Any) -> Any:
         with add_default_hint(ctx.command_path):
@@ -127,18 +137,6 @@ class Command(HintedCommand, TyperCommand):
             help=inspect.cleandoc(help_text), context_settings=HELP_NAMES, rich_markup_mode=None,
         )  # fmt: skip
         self.input_metavars = inputs
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """A file whose name looks like an option would be read as `-o`, and as what is behind."""
-        flags = {flag: getattr(item, "is_flag", True) for item in self.params for flag in item.opts}
-        words, _ = split_at_end(args)
-        for before, word in zip(["", *words], words, strict=False):
-            is_option = word.partition("=")[0] in flags or not flags.get(before, True)
-            path, _, _ = word.partition("::")
-            if not is_option and path.startswith("-") and path != "-" and os.path.exists(path):
-                hint = f"{quote_word(f'./{word}')} is the file of that name"
-                raise UsageError(f"{word} looks like an option", hint=hint)
-        return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
         """Options that stand before the command count where it was not given its own."""

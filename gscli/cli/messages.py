@@ -54,7 +54,15 @@ def print_message(error: GscliError, side: Screen) -> None:
 _INPUT = re.compile(r"-(:|\.?\d)")
 
 
-_SYNONYMS = {"--axis": "--dim", "--dim": "--axis"}
+# What one framework calls so and another otherwise.
+_SYNONYMS = (
+    {"axis", "axes", "dim"},
+    {"reduction", "reduce", "update-computation"},
+    {"data", "input", "params", "operand", "tensor"},
+    {"indices", "index", "ids", "segment-ids"},
+    {"updates", "update", "src", "source", "values"},
+    {"output", "out"},
+)
 
 
 def translate_usage_error(error: Any, words: Sequence[str], path: str) -> UsageError:
@@ -77,13 +85,14 @@ def translate_usage_error(error: Any, words: Sequence[str], path: str) -> UsageE
                 tool = " ".join(path.split()[:2])  # whatever operator stands behind it
                 return UsageError(f"{tool} has no use for it", where=option, hint=hint)
             named = {name.lstrip("-"): name for name in known or ()}  # dashes make all alike
-            plain, otherwise = option.lstrip("-"), f"{path} --help"
-            synonym = _SYNONYMS.get(option, "")
-            if any(synonym in item.opts for item in context.command.params):
-                return UsageError(f"no such option: {option}", hint=format_suggestion([synonym]))
-            hint = "" if is_group else _verb_hint(option, words, path)
-            hint = hint or suggest_names(plain, named, otherwise, write=named.__getitem__)
-            return UsageError(f"no such option: {option}"[:200], hint=hint)
+            plain = option.lstrip("-")
+            flags = {flag for item in context.command.params for flag in item.opts}
+            meant = [f"--{name}" for names in _SYNONYMS if plain in names for name in names]
+            write, otherwise = named.__getitem__, f"{path} --help"
+            near = suggest_names(plain, named, otherwise, similarity=0.67, write=write)
+            hint = format_suggestion(sorted(flags.intersection(meant)), near)
+            verb = "" if is_group else _verb_hint(option, words, path)
+            return UsageError(f"no such option: {option}"[:200], hint=verb or hint)
     problem = str(error.format_message()).rstrip(". ")
     return UsageError(problem[:1].lower() + problem[1:], hint=f"{path} --help")
 
@@ -100,14 +109,12 @@ _OPTIONS_OF_VERBS = {"--code": "explain", "--cotangent": "grad", "--of": "grad"}
 
 def _verb_hint(option: str, words: Sequence[str], path: str) -> str:
     """The same call behind the verb that has an option; nothing where no verb has."""
-    verb, names = _OPTIONS_OF_VERBS.get(option), path.split()[1:]
-    if verb is None or not names:
-        return ""
     from gscli.frameworks import ALIASES, NAMES, bare_operators
 
-    if names[0] not in (*NAMES, *ALIASES, *(operator.command for operator in bare_operators())):
-        return ""
-    return format_command(["gscli", verb, *names, *words])
+    verb, names = _OPTIONS_OF_VERBS.get(option, ""), path.split()[1:]
+    frameworks, bare = (*NAMES, *ALIASES), (operator.command for operator in bare_operators())
+    is_meant = verb and (names[0] in frameworks or names[0] in bare)
+    return format_command(["gscli", verb, *names, *words]) if is_meant else ""
 
 
 def make_default_hint(error: GscliError, path: str) -> str:
@@ -139,8 +146,8 @@ def stderr_screen(arguments: Sequence[str]) -> Screen:
         for name in ("color", "width")
     )
     choice: Any = color if color in get_args(ColorChoice) else "auto"
-    columns, least = parse_width(width), SHARED_OPTIONS["width"].minimum
-    is_allowed = columns is not None and columns >= least
+    columns = parse_width(width) or 0
+    is_allowed = columns >= SHARED_OPTIONS["width"].minimum
     return detect_screen(sys.stderr, choice, columns if is_allowed else None)
 
 

@@ -181,8 +181,12 @@ def find_called(name: object, inputs: object, attrs: object) -> Operator:
     return find_operator(name)
 
 
-def assign_inputs(operator: Operator, words: Sequence[str], named: Arguments) -> dict[str, str]:
+def assign_inputs(
+    operator: Operator, words: Sequence[str], named: Arguments, texts: Collection[str] = ()
+) -> dict[str, str]:
     """Which word is which input: positions in the framework's order, `--NAME` for any of them.
+
+    `texts`: names of the attributes that are set, which a word too many does not mean.
 
     >>> from gscli.frameworks.onnx import gather
     >>> assign_inputs(gather, ["i.npy"], {"data": "d.npy"})
@@ -194,11 +198,12 @@ def assign_inputs(operator: Operator, words: Sequence[str], named: Arguments) ->
     usage = " ".join([operator.command_line, *(item.name.upper() for item in operator.inputs)])
     example = f"{operator.command_line} {operator.example}"
     if surplus > 0 and len(fixed) == len(waiting):
-        got = len(words) + len(named)
-        raise _surplus_error(operator, words, got, words[len(fixed)], usage, example)
-    if [*words, *named.values()].count("-") > 1:
-        problem = "only one input can be - (standard input)"
-        raise UsageError(problem, where=usage, hint="put the others into files")
+        extra, got = words[len(fixed)], len(words) + len(named)
+        problem = f"{operator.command} takes {len(operator.inputs)} inputs, got {got}"
+        known = {item.name: item.kind for item in operator.attributes if item.name not in texts}
+        hint = _surplus_hint(operator, words, extra, known) or example
+        raise UsageError(problem, where=f"one too many: {sanitize(extra)}", valid=usage, hint=hint)
+    check_single_stdin([*words, *named.values()], usage)
     result: dict[str, str] = {}
     rest = iter(words)
     for item in operator.inputs:
@@ -221,26 +226,31 @@ def assign_inputs(operator: Operator, words: Sequence[str], named: Arguments) ->
     return result
 
 
-def _surplus_error(
-    operator: Operator, words: Sequence[str], got: int, extra: str, usage: str, example: str
-) -> UsageError:
-    """The refusal of more words than an operator has inputs."""
+def check_single_stdin(words: Sequence[object], where: str = "") -> None:
+    """UsageError where more than one of some inputs is -."""
+    problem, hint = "only one input can be - (standard input)", "put the others into files"
+    check_rule(words.count("-") <= 1, problem, where, kind=UsageError, hint=hint)
+
+
+def _surplus_hint(
+    operator: Operator, words: Sequence[str], extra: str, known: Mapping[str, str]
+) -> str:
+    """What a word too many may mean; `known`: attributes that are not set, and their kinds."""
     name, mark, _ = extra.partition("=")
-    known = {item.name: item.kind for item in operator.attributes if item.name != "opset"}
-    options = [f"--{sanitize(extra)}"] if mark and name.replace("-", "_") in known else []
-    numbers = [word for word in words if re.fullmatch(r"-?\d+", word)]
-    first, kind = next(iter(known.items()), ("", ""))
-    if numbers and kind == "int":
+    kind = known.get(name.replace("-", "_"), "") if mark else ""
+    switches = [item.replace("_", "-") for item, kind in known.items() if kind == "bool"]
+    if kind == "bool" or (switches and not {"true", "false"}.isdisjoint(map(str.lower, words))):
+        return "; ".join(f"--{name} says true, --no-{name} says false" for name in switches)
+    if re.match("--?[a-z]", extra):
+        return "options stand before --"
+    options = [f"--{sanitize(extra)}"] if kind else []
+    ones = [extra] if mark or "axis" in operator.input_names else words
+    numbers = [word for word in ones if re.fullmatch(r"-?\d+", word)]
+    first = next(iter(operator.attributes_by_name), "")
+    if numbers and first != "opset" and known.get(first) == "int":
         number = numbers[0 if operator.framework.name == "torch" else -1]  # gather(x, dim, i)
         options = options or [f"--{first.replace('_', '-')}={number}"]
-    hint = format_suggestion(options) or example
-    switches = [item.name.replace("_", "-") for item in operator.attributes if item.kind == "bool"]
-    if switches and not {"true", "false"}.isdisjoint(map(str.lower, words)):
-        hint = "; ".join(f"--{name} says true, --no-{name} says false" for name in switches)
-    elif re.match("--?[a-z]", extra):
-        hint = "options stand before --"
-    problem = f"{operator.command} takes {len(operator.inputs)} inputs, got {got}"
-    return UsageError(problem, where=f"one too many: {sanitize(extra)}", valid=usage, hint=hint)
+    return format_suggestion(options)
 
 
 def _unknown_operator_error(

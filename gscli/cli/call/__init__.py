@@ -222,7 +222,9 @@ class Call:
         operator, words, settings = self.operator, self.words, self.settings
         attrs: Arguments = parse_attributes(operator, self.texts)
         container = find_container(words) if len(operator.inputs) > 1 else ""
-        typed = {**settings.extra} if container else assign_inputs(operator, words, settings.extra)
+        typed = {**settings.extra}
+        if not container:
+            typed = assign_inputs(operator, words, settings.extra, self.texts)
         if settings.output is not None:
             named = [f"{container}::", *typed.values(), settings.expect or ""]
             check_replaced(settings.output, named)

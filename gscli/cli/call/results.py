@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gscli import files
-from gscli.base import UsageError, check_rule
+from gscli.base import UsageError
 from gscli.cli.options import Settings, make_value_error, make_view_options
+from gscli.frameworks import check_single_stdin
 
 if TYPE_CHECKING:
     from gscli.lab.difference import TensorDifference, Tolerance
@@ -113,9 +114,7 @@ Expected: TypeAlias = "tuple[files.LoadedInput, Tolerance]"
 def load_expected(settings: Settings, words: Sequence[str]) -> Expected:
     """What `--expect` names, read before anything runs."""
     text = str(settings.expect)
-    is_free = text != "-" or "-" not in [*words, *settings.extra.values()]
-    problem, hint = "only one input can be - (standard input)", "put the others into files"
-    check_rule(is_free, problem, "--expect", kind=UsageError, hint=hint)
+    check_single_stdin([text, *{*words, *settings.extra.values()}], "--expect")
     loaded = files.load(text, name="expect", max_bytes=settings.max_bytes)
     return loaded, make_tolerance(settings)
 

@@ -14,14 +14,13 @@ Examples:
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from gscli.base import UsageError
 from gscli.base.words import format_count, sanitize
 from gscli.cli.building import complete_file, tool
-from gscli.cli.options import JSON_OPTION, SHARED_OPTIONS, Settings, argument, print_json
+from gscli.cli.options import JSON_OPTION, SHARED_OPTIONS, Settings, argument, print_report
+from gscli.frameworks import check_single_stdin
 
 if TYPE_CHECKING:
     from gscli.files.request import Member
@@ -37,8 +36,7 @@ def diff(
     *,
     settings: Settings,
 ) -> int:
-    if first == second == "-":
-        raise UsageError("only one input can be - (standard input)", hint="put one into a file")
+    check_single_stdin([first, second])
     from gscli.cli.call.results import make_tolerance, render_difference
     from gscli.files import list_members, load
     from gscli.lab.difference import compare_tensors, difference_sentences
@@ -47,13 +45,13 @@ def diff(
     listed = [list_members(text, max_bytes=settings.max_bytes) for text in (first, second)]
     pairs = _pair_members(first, second, listed)
     tolerance = make_tolerance(settings)
-    rows = list[dict[str, object]]()
+    rows, texts = list[dict[str, object]](), list[str]()
     for name, actual_word, expected_word in pairs:
         shown = sanitize(name)
         if actual_word is None or expected_word is None:
             missing, holder = ("A", second) if actual_word is None else ("B", first)
             rows.append({"name": name, "equal": False, "missing": missing})
-            _print_unless_quiet(f"{shown} is only in {sanitize(holder)}\n", settings)
+            texts.append(f"{shown} is only in {sanitize(holder)}\n")
             continue
         left, right = (
             load(word, name="tensor", max_bytes=settings.max_bytes)
@@ -66,19 +64,13 @@ def diff(
         if differences.is_equal:
             sentences = [f"equal: all {format_count(differences.cell_count, 'cell')}"]
         sentences[0] = f"{shown}: {sentences[0]}" if name else sentences[0]
-        _print_unless_quiet(render_difference(differences, sentences, settings), settings)
+        texts.append(render_difference(differences, sentences, settings))
     equal = all(row["equal"] for row in rows)
-    if settings.json is not None:
-        document = rows[0] if len(rows) == 1 and "name" not in rows[0] else {
-            "equal": equal, "members": rows,
-        }  # fmt: skip
-        print_json(document)
+    document = {"equal": equal, "members": rows}
+    if len(rows) == 1 and "name" not in rows[0]:
+        document = rows[0]
+    print_report(settings, lambda: document, lambda: "".join(texts))
     return int(not equal)
-
-
-def _print_unless_quiet(text: str, settings: Settings) -> None:
-    if settings.json is None and not settings.quiet:
-        sys.stdout.write(text)
 
 
 def _pair_members(
