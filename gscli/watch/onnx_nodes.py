@@ -31,9 +31,6 @@ from gscli.lab.models import OnnxModel
 from gscli.traces.check import iter_findings
 from gscli.watch.findings import Report, WatchKind
 
-# Which runtimes `--on` takes for a whole model.
-RUNTIMES = ("onnxruntime", "onnx")
-
 # Seconds that a runtime has for one run of a model.
 PATIENCE = 600.0
 

@@ -42,7 +42,9 @@ FILES = {
     "u64.npy": np.array([0, 2**64 - 1], np.uint64),
     "-odd.npy": np.array([0.0]),
     "two words.npy": np.array([7.5, 8]),
+    "mask.npy": np.array([True, False, True]),
 }  # fmt: skip
+OPENVINO_GATHER = "gscli openvino gather '[[1,2,3],[4,5,6]]' '[2,0,-1]' 1"
 WRITTEN = [
     "gscli gather '[10,20,30]' -- -9",
     "gscli gather '[10, 20, 30]' '[ 7 ]'",
@@ -272,6 +274,12 @@ def test_wrong_operators_of_each_framework_get_near_names(
             "did you mean numpy take-along-axis or jax take-along-axis?",
         ),
         ("gather [1,2,3] [1] axis=0", 2, "did you mean --axis=0?"),
+        ("gather [1,2] --index [0]", 2, "did you mean --indices?"),
+        ("torch gather [1,2] --indices [0] --dim 0", 2, "did you mean --index?"),
+        ("torch scatter [1] [0] --updates [5] --dim 0", 2, "did you mean --src?"),
+        ("gather [1] [0] --out x.npy", 2, "did you mean --output?"),
+        ("gather-nd [1] [[0]] --axes 0", 2, "gscli gather-nd --help"),
+        ("gather [1] [0] --version", 2, "gscli gather --help"),
         ("gather [1,2,3] [1] --html -q", 2, "--html ./-q"),
         ("gather [1,2,3] [1] -o -q", 2, "-o ./-q"),
         ("gather [1,2,3] [1] --html x.pdf", 2, "--svg x.svg, then rsvg-convert x.svg -o x.pdf"),
@@ -388,6 +396,19 @@ def test_a_mask_in_place_of_indices_is_turned_into_positions() -> None:
         ("torch gather '[1,2]' '[0]' --axis 0", "did you mean --dim?"),
         ("gather -- '[1,2]' '[0]' -f csv", "options stand before --"),
         ("gather -- '[1,2]' '[0]' -1", "did you mean --axis=-1?"),
+        ("openvino gather '[1]' '[0]' 0 0", "did you mean --batch-dims=0?"),
+        *(
+            (f"openvino gather '[1]' '[0]' 0 {word}", OPENVINO_GATHER)
+            for word in ("axis=0", "'[0]'", "0 --batch-dims 0")
+        ),
+        (
+            "jax at-get arange:3x4 '[0]' --unique-indices true",
+            "--unique-indices says true, --no-unique-indices says false",
+        ),
+        (
+            "torch put '[1.0]' '[0]' '[3.0]' accumulate=True",
+            "--accumulate says true, --no-accumulate says false",
+        ),
         ("torch scatter '[1,2]' 0 '[1]' 5", "did you mean --dim=0?"),
         ("gather arange:2x3 '[0.5]'", "indices[0] = 0.5 is not a whole number"),
         ("gather arange:2x3 '[1e30]'", "indices[0] = 1e+30 does not fit int64"),
@@ -441,6 +462,26 @@ def test_a_mask_in_place_of_indices_is_turned_into_positions() -> None:
             "write them as whole numbers, without a point",
         ),
         ("gather '[0,1]' '[1.0,0.0]'", "write them as whole numbers, without a point"),
+        ("gather '[0,1]' '[\"a\"]'", "write them as whole numbers"),
+        ("gather '[1,2]' 1.5", "indices = 1.5 is not a whole number"),
+        ("gather f32.npy mask.npy", "write the positions of true: '[0,2]'"),
+        (
+            """gather '[1,2]' '{"dtype":"bool","shape":[2],"data":[false,true]}'""",
+            "write the positions of true: '[1]'",
+        ),
+        (
+            """tf scatter-nd-add '[1]' '[[0]]' '{"dtype":"float16","shape":[1],"data":[0.5]}'""",
+            "--dtype float16 converts data and updates",
+        ),
+        ("gather-nd '[[0,1],[2,3]]' '[]'", "an empty vector would address the whole tensor"),
+        (
+            "scatter-update '[[1,2,3]]' '[1.5]' '[[1,2,3]]' 0",
+            "indices[0] = 1.5 is not a whole number",
+        ),
+        (
+            "torch index-put '[[1,2],[4,5]]' '[0,-1]' '[1.5]' '[30,40]'",
+            "indices_1[0] = 1.5 is not a whole number",
+        ),
     ],
 )
 def test_words_that_other_languages_write_get_the_word_that_is_meant(
@@ -542,6 +583,13 @@ def test_lessons_have_a_next_step(tmp_path: Path) -> None:
         ("show [1] --theme dark", "--theme is the ground of an SVG"),
         ("gather [1] [0] --message x", "--message is what a commit of --in-place says"),
         ("grad gather [1.5] [0] --quiz", "gscli grad has no use for it"),
+        ("check gather [1] [0] --strict", "gscli check has no use for it"),
+        ("compare gather [1] [0] --python p", "--python is about a runtime"),
+        ("verify x.jsonl --strict", "--strict is about a runtime"),
+        ("rules --grad --markdown", "--grad tells of gradients and nothing else"),
+        ("rules --table 1 --grad", "--grad tells of gradients and nothing else"),
+        ("rules torch --grad", "gradients and tables are of no operator"),
+        ("rules torch --table 1", "gradients and tables are of no operator"),
         ("verify x.jsonl --format junit", "--format does not take 'junit'"),
         ("scatter-nd [1] [[0]] [2] --in-place=foo", "--in-place does not take 'foo'"),
     ],

@@ -21,6 +21,7 @@ from gscli.cli.building import (
     Command,
     complete_file,
 )
+from gscli.cli.commands.runtimes import PYTHON
 from gscli.cli.options import (
     JSON_OPTION,
     SHARED_OPTIONS,
@@ -46,7 +47,7 @@ def check_operator(call: Call) -> int:
     problem = "check runs nothing that could be held against a file"
     hint = f"{operator.command_line} … --expect FILE"
     check_rule(settings.expect is None, problem, "--expect", kind=UsageError, hint=hint)
-    inputs, call.settings = call.inputs, settings._replace(strict=False)
+    inputs = call.inputs
     findings: list[CheckFinding] = []
     try:  # what is refused here `iter_findings` meets again and tells, but for what `--dtype` asks
         _ = call.plan
@@ -94,8 +95,10 @@ def check_model(
     words: Sequence[str] = argument(
         "INPUTS", "what the model is fed with, by its names: an .npz, a folder", complete_file, ()
     ),
-    on: str | None = option("hold the answers of a runtime against the rules", "NAME"),
-    python: str | None = option("with --on: the Python that has the runtime", "PATH"),
+    on: str | None = option(
+        "hold the answers of a runtime against the rules", "NAME", choices=("onnxruntime", "onnx")
+    ),
+    python: str | None = PYTHON,
     *,
     path: str,
     settings: Settings,
@@ -108,11 +111,8 @@ def check_model(
     """
     from gscli import files
     from gscli.lab.models import OnnxModel
-    from gscli.watch.onnx_nodes import RUNTIMES, watch_model
+    from gscli.watch.onnx_nodes import watch_model
 
-    if (on or RUNTIMES[0]) not in RUNTIMES or (python and not on):
-        where = f"--on {on}"[:100] if on else "--python without --on"
-        raise UsageError("a whole model is run on", where=where, valid=" ".join(RUNTIMES))
     model = OnnxModel.read(path, settings.max_bytes)
     feeds = {
         name: files.load(source.text).array
@@ -143,7 +143,7 @@ check = make_operator_group(
     "Exit status 1 when there is any. gscli check MODEL.onnx INPUTS.npz judges a whole model.",
     (
         "output", "format", "in_place", "message", "engine", "step", "svg", "html", "quiz",
-        "theme", "show", "full", "rows", "edge", "slice", "precision",
+        "theme", "show", "full", "rows", "edge", "slice", "precision", "strict",
     ),
     CheckGroup,
 )  # fmt: skip

@@ -42,20 +42,26 @@ def rules(
         "[OPERATOR]]", "only it", complete_operator, None, follows="name"
     ),
     markdown: bool = option("print a Markdown table"),
-    gradients: bool = option("what frameworks choose where a gradient is open", flag="--grad"),
-    table: int | None = option("a table of the comparison article: 1 or 2", "N"),
+    gradients: bool = option(
+        "what frameworks choose where a gradient is open", flag="--grad",
+        excludes=("markdown", "table"), why="--grad tells of gradients and nothing else",
+    ),
+    table: int | None = option(
+        "a table of the comparison article", "N", minimum=1, maximum=2,
+        excludes=("json",), why="--table is Markdown",
+    ),
     *,
     settings: Settings,
-) -> int:
+) -> int:  # fmt: skip
     from gscli.lab import rules as computing
 
+    if name is not None and (gradients or table is not None):
+        raise UsageError("gradients and tables are of no operator", where=name, hint="leave it out")
     if gradients:
         return _print_conventions(settings)
     if table is not None:
         from gscli.lab.article_tables import format_article_table
 
-        if table not in (1, 2):
-            raise UsageError("there is no such table", where=f"--table {table}", valid="1 2")
         sys.stdout.write(format_article_table(table))
         return 0
     rows = computing.compute_rules(_select_operators(name, operator))

@@ -74,7 +74,8 @@ KNOWN = option(
 JUNIT = option("also a JUnit report", "FILE")
 SEED = option("the same seed gives the same", "N", default=7, shows_default=True, **ANY_NUMBER)
 REPORT = option(
-    "a text for each cause, with a script if R is a NAME, as they come", "FOLDER", flag="--report"
+    "a text for each cause, with a script if R is a NAME, as they come", "FOLDER", flag="--report",
+    needs="on", why="--report is about a runtime",
 )  # fmt: skip
 
 

@@ -81,12 +81,15 @@ def verify(
     patience: float = PATIENCE,
     known: str | None = KNOWN,
     junit: str | None = JUNIT,
-    reports: str | None = REPORT._replace(needs="on", why="--report is about a runtime"),
+    reports: str | None = REPORT,
     report_format: str = option(
         "how failures are printed", "NAME", flag="--format", choices=FORMATS, default="text",
         excludes=("json",), why="--json is a format of its own",
     ),
-    strict: bool = option("also fail where a runtime answers and the record refuses"),
+    strict: bool = option(
+        "also fail where a runtime answers and the record refuses",
+        needs="on", why="--strict is about a runtime",
+    ),
     quiet: bool = option("only the summary", short="-q"),
     *,
     settings: Settings,
