@@ -89,7 +89,7 @@ def compress(condition: Mask, a: Tensor, *, axis: TakeAxis = None) -> NewOutput:
     """
     check_dtype(condition, NON_TEXT_DTYPES)
     check_rule(condition.rank == 1, "condition must have one axis", condition, valid="rank 1")
-    trues = Tensor(f"{condition.name}_0", condition.values or (0,), "int64")
+    trues = Tensor(f"nonzero({condition.name})", condition.values or (0,), "int64")
     addressing = _address_take(a, trues, axis)
     positions = MaskPositions(condition.name, condition.shape, 0)
     made = GeneratedIndices(trues.name, positions, trues.shape)

@@ -7,7 +7,7 @@ from copy import copy
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from gscli.base import UsageError, check_name
+from gscli.base import UsageError, check_name, check_rule
 from gscli.base.arrays import Arrays
 from gscli.cli.building import Call
 from gscli.cli.options import (
@@ -98,6 +98,10 @@ def run_grad(
     if of and (of == data or (of == updates and chosen[of].shape == trace.layout.result_shape)):
         drawn.arrays = chosen
     flow = make_flow(drawn)
+    is_drawn = not of or any(each.name.startswith(f"gradient of {of}") for each in flow.tensors)
+    problem, hint = f"no figure shows the gradient of {of}", "-o FILE and --json hold it"
+    fits = is_drawn or not (settings.svg or settings.html)
+    check_rule(fits, problem, f"--of {of}", kind=UsageError, hint=hint)
     result = None
     if settings.is_result_saved:
         result = path, chosen[_choose_name(chosen, saved_name, "-o")]

@@ -159,6 +159,7 @@ def _address_mask(data: Tensor, mask: Tensor, shape: Shape) -> Addressing:
         axes.append(Axis(size, column=None if stretched else len(ranges)))
         if not stretched:
             trues = MaskPositions(mask.name, shape, lead + dim)
-            ranges.append(GeneratedIndices(f"{mask.name}_{dim}", trues, entries))
+            name = f"{mask.name}_{dim}" if data.rank > 1 else f"nonzero({mask.name})"
+            ranges.append(GeneratedIndices(name, trues, entries))
     columns = tuple(Column(positions.name) for positions in ranges)
     return Addressing(tuple(axes), entries, (), (0,), columns, tuple(ranges))
