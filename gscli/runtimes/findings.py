@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from gscli.base.records import Record
 from gscli.runtimes.protocol import Hello, Reply
-from gscli.runtimes.trials import COSTLY, WARNINGS, FuzzCase, Mismatch
+from gscli.runtimes.trials import COSTLY, MISMATCH_WORDS, WARNINGS, FuzzCase, Mismatch
 
 # Calls of one costly kind after which calls that meet the same rules are left out.
 MAX_COSTLY_REPEATS = 5
@@ -130,10 +130,13 @@ class Cause(Record):
         """How many calls showed it."""
         return sum(finding.count for finding in self.findings)
 
-    @property
-    def operators(self) -> list[str]:
-        """The operators that show it."""
-        return sorted({finding.case.operator.full_name for finding in self.findings})
+    def describe(self, *, has_rules: bool) -> str:
+        """What differs, how, and with `has_rules` the rules; calls before are nobody's operator."""
+        kind = self.findings[0].mismatch.kind
+        names = sorted({finding.case.operator.full_name for finding in self.findings})
+        who = "the runtime" if kind == "sequence" else ", ".join(names)
+        rules = f" ({', '.join(sorted(self.words))})" if has_rules and self.words else ""
+        return f"{who} {MISMATCH_WORDS[kind]}{rules}"
 
 
 def group_by_cause(findings: Sequence[FuzzFinding]) -> list[Cause]:

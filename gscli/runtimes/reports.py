@@ -63,12 +63,8 @@ def format_cause(cause: Cause, number: int, runtime: str, *, strict: bool) -> It
         state = "known"
     elif first.is_warning and not strict:
         state = "warning"
-    words = f" ({', '.join(sorted(cause.words))})" if others and cause.words else ""
-    operators = ", ".join(cause.operators)
-    yield (
-        f"[{number}] {state}: {operators} {MISMATCH_WORDS[first.mismatch.kind]}{words}, "
-        f"{format_count(cause.total, 'case')}"
-    )
+    text = cause.describe(has_rules=bool(others))
+    yield f"[{number}] {state}: {text}, {format_count(cause.total, 'case')}"
     yield from _format_finding(first, runtime)
     for other in others:
         yield f"  also: {other.case.command}"

@@ -23,11 +23,11 @@ from conftest import slow
 from recording.findings import RuntimeObservation, read_observations
 
 from gscli.cli import run_safely
-from gscli.codegen.reproduction import ReportFolder, write_script
+from gscli.codegen.reproduction import ReportFolder, format_markdown, write_script
 from gscli.frameworks import find_operator
 from gscli.lab.cases import parse_case
 from gscli.runtimes.catalogue import NAMES, bundle_adapter
-from gscli.runtimes.findings import FuzzFinding, FuzzReport
+from gscli.runtimes.findings import Cause, FuzzFinding, FuzzReport
 from gscli.runtimes.generator import generate_cases
 from gscli.runtimes.gradient_cases import generate_gradient_cases
 from gscli.runtimes.protocol import Hello, Reply
@@ -75,9 +75,10 @@ def _flat(value: object) -> list[object]:
 
 
 def test_no_difference_is_status_0() -> None:
-    code, out, _ = fuzzed("", "-q")
+    code, out, err = fuzzed("", "-q", "numpy.take")
     assert code == 0
     assert "0 kinds of failures" in out
+    assert err == "warning: wrong does not answer numpy.take\n"
 
 
 def test_a_warning_fails_only_under_strict() -> None:
@@ -581,6 +582,23 @@ def test_two_findings_that_meet_the_same_rules_have_a_report_each(tmp_path: Path
     assert not any("\n\n\n" in text for text in texts)
     assert len(texts) == 2
     assert "no such thing" in "".join(texts)
+
+
+@pytest.mark.parametrize(
+    ("name", "page"),
+    [
+        ("torch.embedding_bag", "torch.nn.functional.embedding_bag.html"),
+        ("torch.index_fill", "torch.Tensor.index_fill.html"),
+        ("torch.index", "tensors.html"),
+        ("tensorflow.segment_sum", "tf/math/segment_sum"),
+        ("tensorflow.scatter_nd_add", "tf/compat/v1/scatter_nd_add"),
+        ("tensorflow.tensor_scatter_nd_add", "tf/tensor_scatter_nd_add"),
+    ],
+)
+def test_a_report_names_the_page_of_the_rule(name: str, page: str) -> None:
+    case = next(iter(generate_cases(find_operator(name), 3)))
+    finding = FuzzFinding(case, Mismatch("value"), Reply("error", None, "no"))
+    assert f"/{page}):\n" in format_markdown(Cause((finding,), frozenset()), "1", "")
 
 
 def test_the_command_of_a_gradient_gives_what_it_is_said_to_give() -> None:

@@ -14,7 +14,7 @@ from gscli.runtimes.findings import FuzzFinding, FuzzReport
 from gscli.runtimes.fuzz import FuzzOptions, fuzz
 from gscli.runtimes.process import RuntimeProcess
 from gscli.runtimes.protocol import select_supported
-from gscli.runtimes.reports import format_summary, report_to_dict
+from gscli.runtimes.reports import format_report, format_summary, report_to_dict
 
 WRONG = Path(__file__).parent / "wrong.py"
 MOST_CASES = 500
@@ -151,6 +151,8 @@ def test_a_call_is_not_blamed_for_what_an_earlier_one_did() -> None:
     assert report.restarts > 0
     assert [found.signature for found in report.failures(strict=False)] == ["sequence: crash"]
     assert report.differences[0].calls_before > 0
+    lines = "\n".join(format_report(report, strict=False))
+    assert "failure: the runtime is wrong after other calls, and right in a new process" in lines
     assert sum(tally["only_after_others"] for tally in report.counts_by_operator.values()) > 0
 
 

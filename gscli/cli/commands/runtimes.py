@@ -218,6 +218,9 @@ def start_checked(
             operators = select_supported(runtime.start(), names)
             check_adapter(runtime, operators)
             hello = runtime.hello
+            missing = [name for name in names if not {*operators} & {*find_operators(name)}]
+            if missing:
+                print_stderr(f"warning: {hello.title} does not answer {', '.join(missing)}\n")
             gap = describe_release_gap(hello.name, hello.version)
             if gap:
                 print_stderr(f"warning: {gap}: a difference may be one of releases\n")

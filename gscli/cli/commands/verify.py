@@ -271,15 +271,11 @@ class _CaseCounts:
 def _format_causes(findings: Sequence[FuzzFinding]) -> Iterator[str]:
     """A line for each cause of several failures."""
     from gscli.runtimes.findings import group_by_cause
-    from gscli.runtimes.trials import MISMATCH_WORDS
 
     for cause in group_by_cause(findings):
         if cause.total > 1:
-            words = ", ".join(sorted(cause.words))
-            kind = MISMATCH_WORDS[cause.findings[0].mismatch.kind]
             count = format_count(cause.total, "case")
-            yield f"one cause of {count}: {', '.join(cause.operators)} {kind}"
-            yield f" ({words})\n" if words else "\n"
+            yield f"one cause of {count}: {cause.describe(has_rules=True)}\n"
             yield from (f"  known as: {finding.signature}\n" for finding in cause.findings)
 
 
