@@ -160,6 +160,7 @@ class _Numpy(_Framework):
     def getitem(
         a: ArrayLike,
         indices: ArrayLike | slice | tuple[Any, ...] | None,
+        *,
         subscript: str | None = None,
     ) -> NDArray[Any]: ...
     @staticmethod
@@ -167,6 +168,7 @@ class _Numpy(_Framework):
         a: ArrayLike,
         indices: ArrayLike | slice | tuple[Any, ...] | None,
         values: ArrayLike,
+        *,
         subscript: str | None = None,
     ) -> NDArray[Any]: ...
     @staticmethod
@@ -174,6 +176,7 @@ class _Numpy(_Framework):
         a: ArrayLike,
         indices: ArrayLike | slice | tuple[Any, ...] | None,
         b: ArrayLike,
+        *,
         subscript: str | None = None,
     ) -> NDArray[Any]: ...
     @staticmethod
@@ -181,6 +184,7 @@ class _Numpy(_Framework):
         a: ArrayLike,
         indices: ArrayLike | slice | tuple[Any, ...] | None,
         b: ArrayLike,
+        *,
         subscript: str | None = None,
     ) -> NDArray[Any]: ...
     @staticmethod
@@ -188,6 +192,7 @@ class _Numpy(_Framework):
         a: ArrayLike,
         indices: ArrayLike | slice | tuple[Any, ...] | None,
         b: ArrayLike,
+        *,
         subscript: str | None = None,
     ) -> NDArray[Any]: ...
     @staticmethod
@@ -195,6 +200,7 @@ class _Numpy(_Framework):
         a: ArrayLike,
         indices: ArrayLike | slice | tuple[Any, ...] | None,
         b: ArrayLike,
+        *,
         subscript: str | None = None,
     ) -> NDArray[Any]: ...
     @staticmethod
@@ -202,6 +208,7 @@ class _Numpy(_Framework):
         a: ArrayLike,
         indices: ArrayLike | slice | tuple[Any, ...] | None,
         b: ArrayLike,
+        *,
         subscript: str | None = None,
     ) -> NDArray[Any]: ...
 
@@ -576,6 +583,7 @@ class _Torch(_Framework):
         padding: int | Sequence[int] | None = None,
         output_size: Sequence[int] | None = None,
     ) -> NDArray[Any]: ...
+    @overload
     @staticmethod
     def segment_reduce(
         data: ArrayLike,
@@ -583,6 +591,17 @@ class _Torch(_Framework):
         offsets: ArrayLike | None = None,
         *,
         reduce: Literal["sum", "mean", "max", "min", "prod", "amax", "amin"],
+        axis: int = 0,
+        unsafe: bool = False,
+        initial: complex | str | np.number[Any] | None = None,
+    ) -> NDArray[Any]: ...
+    @overload
+    @staticmethod
+    def segment_reduce(
+        data: ArrayLike,
+        reduce: Literal["sum", "mean", "max", "min", "prod", "amax", "amin"],
+        lengths: ArrayLike | None = None,
+        offsets: ArrayLike | None = None,
         axis: int = 0,
         unsafe: bool = False,
         initial: complex | str | np.number[Any] | None = None,
@@ -680,6 +699,7 @@ class _Torch(_Framework):
     def index(
         input: ArrayLike,
         indices: ArrayLike | slice | tuple[Any, ...] | None,
+        *,
         subscript: str | None = None,
     ) -> NDArray[Any]: ...
     @staticmethod
@@ -687,8 +707,9 @@ class _Torch(_Framework):
         self: ArrayLike,
         indices: ArrayLike | slice | tuple[Any, ...] | None,
         values: ArrayLike,
-        accumulate: bool = False,
         subscript: str | None = None,
+        *,
+        accumulate: bool = False,
     ) -> NDArray[Any]: ...
     @staticmethod
     def embedding(
@@ -725,6 +746,7 @@ class _Jax(_Framework):
     def at_get(
         x: ArrayLike,
         indices: ArrayLike | slice | tuple[Any, ...] | None,
+        *,
         subscript: str | None = None,
         indices_are_sorted: bool = False,
         unique_indices: bool = False,
@@ -737,6 +759,7 @@ class _Jax(_Framework):
         x: ArrayLike,
         indices: ArrayLike | slice | tuple[Any, ...] | None,
         values: ArrayLike,
+        *,
         subscript: str | None = None,
         indices_are_sorted: bool = False,
         unique_indices: bool = False,
@@ -748,6 +771,7 @@ class _Jax(_Framework):
         x: ArrayLike,
         indices: ArrayLike | slice | tuple[Any, ...] | None,
         values: ArrayLike,
+        *,
         subscript: str | None = None,
         indices_are_sorted: bool = False,
         unique_indices: bool = False,
@@ -759,6 +783,7 @@ class _Jax(_Framework):
         x: ArrayLike,
         indices: ArrayLike | slice | tuple[Any, ...] | None,
         values: ArrayLike,
+        *,
         subscript: str | None = None,
         indices_are_sorted: bool = False,
         unique_indices: bool = False,
@@ -770,6 +795,7 @@ class _Jax(_Framework):
         x: ArrayLike,
         indices: ArrayLike | slice | tuple[Any, ...] | None,
         values: ArrayLike,
+        *,
         subscript: str | None = None,
         indices_are_sorted: bool = False,
         unique_indices: bool = False,
@@ -781,6 +807,7 @@ class _Jax(_Framework):
         x: ArrayLike,
         indices: ArrayLike | slice | tuple[Any, ...] | None,
         values: ArrayLike,
+        *,
         subscript: str | None = None,
         indices_are_sorted: bool = False,
         unique_indices: bool = False,
@@ -792,6 +819,7 @@ class _Jax(_Framework):
         x: ArrayLike,
         indices: ArrayLike | slice | tuple[Any, ...] | None,
         values: ArrayLike,
+        *,
         subscript: str | None = None,
         indices_are_sorted: bool = False,
         unique_indices: bool = False,
@@ -803,6 +831,7 @@ class _Jax(_Framework):
         x: ArrayLike,
         indices: ArrayLike | slice | tuple[Any, ...] | None,
         values: ArrayLike,
+        *,
         subscript: str | None = None,
         indices_are_sorted: bool = False,
         unique_indices: bool = False,
@@ -814,6 +843,7 @@ class _Jax(_Framework):
         x: ArrayLike,
         indices: ArrayLike | slice | tuple[Any, ...] | None,
         values: ArrayLike,
+        *,
         subscript: str | None = None,
         indices_are_sorted: bool = False,
         unique_indices: bool = False,

@@ -206,7 +206,14 @@ class UsageError(GscliError):
 
 
 class InputRefused(GscliError):
-    """The inputs are readable, but the operator does not take them."""
+    """The inputs are readable, but the operator does not take them.
+
+    `name`: the input to change, and `wanted` what it would have to be, where these are known.
+    """
+
+    def __init__(self, problem: str, *, name: str = "", wanted: Any = None, **facts: Any) -> None:
+        super().__init__(problem, **facts)
+        self.name, self.wanted = name, wanted
 
 
 class IndexRefused(InputRefused):
@@ -246,22 +253,12 @@ class ShapeRefused(InputRefused):
     `name`: the input to change, and `wanted` a shape in which it fits the others, where known.
     """
 
-    def __init__(
-        self, problem: str, *, name: str = "", wanted: tuple[int, ...] | None = None, **facts: Any
-    ) -> None:
-        super().__init__(problem, **facts)
-        self.name, self.wanted = name, wanted
-
 
 class DtypeRefused(InputRefused):
     """An element type the operator does not take, or a reduction without a meaning for it.
 
     `name`: the input that has it, and `wanted` the type that it needs, where these are known.
     """
-
-    def __init__(self, problem: str, *, name: str = "", wanted: str = "", **facts: Any) -> None:
-        super().__init__(problem, **facts)
-        self.name, self.wanted = name, wanted
 
 
 class IndexTypeRefused(DtypeRefused):

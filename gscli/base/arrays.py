@@ -366,10 +366,9 @@ def _read_objects(array: Array, value: object, name: str) -> Array:
     typed = hasattr(value, "dtype") or isinstance(value, (list, tuple))
     if not typed or _find_kind(value) is not None:
         raise _unreadable_error(value, name)
-    odd = next(
-        (item for item in items if not isinstance(item, (str, complex, float, int))), items[0]
-    )
-    raise _foreign_dtype_error(name, f"holds {odd!r}, of type {type(odd).__name__}")
+    odd = [item for item in items if not isinstance(item, (str, complex, float, int))]
+    odd += [item for item in items if isinstance(item, int) and abs(item) >= 1 << 63] or [items[0]]
+    raise _foreign_dtype_error(name, f"holds {odd[0]!r}, of type {type(odd[0]).__name__}")
 
 
 def _foreign_dtype_error(name: str, content: str, hint: str = "") -> DtypeRefused:
@@ -443,11 +442,25 @@ def _from_sequence(value: object, name: str) -> Array:
         raise
     except Exception as error:  # noqa: BLE001  whatever somebody's __array__ raises
         raise _unreadable_error(value, name, str(error)[:200]) from None
+    if isinstance(value, (list, tuple)):
+        array = _keep_whole_numbers(array, value, name)
     if array.dtype.kind == "U" and isinstance(value, (list, tuple)):
         for leaf in np.asarray(value, object).flat:
             if not isinstance(leaf, str):
                 problem, where = f"{name} mixes strings with numbers", f"{name}: {leaf!r}"[:200]
                 raise ContentRefused(problem, where=where, valid="all strings, or none")
+    return array
+
+
+def _keep_whole_numbers(array: Array, value: object, name: str) -> Array:
+    """Lists of whole numbers alone, which NumPy makes float64 where one is past int64."""
+    if array.dtype == np.float64 and (np.abs(array) >= float(1 << 63)).any():
+        items = np.asarray(value, object).reshape(-1)
+        if all(isinstance(item, (int, np.integer)) for item in items):
+            problem = f"{name} has numbers below zero and past int64, which no type holds"
+            where = f"{name}: {min(items)} … {max(items)}"
+            check_rule(min(items) >= 0, problem, where, kind=ContentRefused)
+            return np.asarray(value, np.uint64)
     return array
 
 

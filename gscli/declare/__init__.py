@@ -181,9 +181,11 @@ class Signature:
         return {attribute.name: attribute for attribute in self.attributes}
 
     @cached_property
-    def dim_is_second(self) -> bool:
-        """Whether the framework's own function has `dim` between the inputs, as PyTorch does."""
-        return any(item.name == "dim" and item.is_required for item in self.attributes[:1])
+    def second_attribute(self) -> Attribute | None:
+        """What PyTorch's own function has behind its first input: `dim`, or how segments reduce."""
+        first = next(iter(self.attributes), None)
+        is_second = first is not None and first.is_required and first.name in ("dim", "reduce")
+        return first if is_second else None
 
     def variadic_inputs(self, names: Iterable[str]) -> list[str]:
         """Those of the inputs `names` that are parts of the tuple of index arrays, in order."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from numbers import Integral, Number
+from types import NoneType
 from typing import Any
 
 from gscli.base import (
@@ -13,6 +15,7 @@ from gscli.base import (
     Notice,
     UpdatesTypeRefused,
     UsageError,
+    check_rule,
     memory_error,
     translate_errors,
 )
@@ -29,6 +32,9 @@ from gscli.plan.plan import Plan, ValidatedPlan
 # Entries of a call from Python that is looked through; a trace of any call has its warnings.
 MAX_WARNED_ENTRIES = 4096
 
+# Kinds of attributes whose value may be an array or a list.
+ARRAY_KINDS = frozenset({"ints", "sizes", "number"})
+
 
 def call_operator(operator: Signature, inputs: Sequence[object], attrs: Arguments) -> Array:
     """The Python callable of an operator: inputs by position, or by name among the keywords."""
@@ -43,37 +49,48 @@ def _bind_arguments(
 ) -> tuple[Arguments, Arguments]:
     """The inputs by name, each part of a tuple of indices by its own, and what is left to say."""
     names, many = operator.input_names, operator.variadic
-    has_second_dim = operator.dim_is_second and len(inputs) > 1 and isinstance(inputs[1], int)
-    if len(inputs) > len(names) or has_second_dim:
-        inputs, attrs = _bind_positional_attributes(operator, inputs, attrs)
-    pairs: Iterable[tuple[str, object]] = zip(names, inputs, strict=False)
-    if attrs and (rest := names[len(inputs) :]):
-        pairs = [*pairs, *((name, attrs[name]) for name in rest if name in attrs)]
-        attrs = {name: value for name, value in attrs.items() if name not in rest}
-    named = {name: value for name, value in pairs if value is not None or name == many}
-    if many in named:
-        group = named.pop(many)
+    order: Sequence[str] = names
+    if len(inputs) > len(names) or (operator.second_attribute is not None and len(inputs) > 1):
+        order = _order_positions(operator, inputs, attrs)
+    every = dict(zip(order, inputs, strict=False))
+    twice = [name for name in every if name in attrs]
+    check_rule(not twice, f"{', '.join(twice)} given twice", kind=UsageError)
+    every |= attrs
+    values = {name: every.pop(name) for name in names if name in every}
+    named = {name: value for name, value in values.items() if value is not None and name != many}
+    if many in values:
+        group = values[many]
+        if operator.has_byte_masks and isinstance(group, list):  # PyTorch's other tuple of tensors
+            group = tuple(group) if any(hasattr(part, "dtype") for part in group) else group
         parts = group if isinstance(group, tuple) else (group,)
-        named.update({f"{many}_{number}": part for number, part in enumerate(parts)})
-    return named, attrs
+        named |= {f"{many}_{number}": part for number, part in enumerate(parts)}
+    return named, every
 
 
-def _bind_positional_attributes(
+def _order_positions(
     operator: Signature, inputs: Sequence[object], attrs: Arguments
-) -> tuple[Sequence[object], Arguments]:
-    """Attributes without their names, in the framework's order: behind the inputs, and PyTorch's
+) -> Sequence[str]:
+    """Names by position, attributes in the framework's order too: behind the inputs, and PyTorch's
     dim, which is a whole number, before the index: gather(x, 1, index), take(x, indices, 1).
     """
-    names, attrs = operator.input_names, dict(attrs)
-    if operator.dim_is_second and isinstance(inputs[1], int) and "dim" not in attrs:
-        inputs, attrs["dim"] = [inputs[0], *inputs[2:]], inputs[1]
-    own = [item.name for item in operator.attributes if item.name not in attrs]
-    more = inputs[len(names) :]
-    plain = all(item is None or isinstance(item, (int, float, complex, str)) for item in more)
-    if len(more) > len(own) or not plain or (more and operator.variadic):
-        problem = f"{operator.full_name} takes {len(names)} inputs, got {len(inputs)}"
-        raise UsageError(problem, valid=" ".join(names))
-    return inputs[: len(names)], {**attrs, **dict(zip(own, more, strict=False))}
+    names, own, second = [*operator.input_names], operator.attributes, operator.second_attribute
+    word = NoneType if second is None else str if second.kind == "choice" else Integral
+    if second is not None and second.name not in attrs and isinstance(inputs[1], word):
+        names[1:1], own = [second.name], own[1:]
+    is_full = operator.inputs[-1].optional and len(inputs) == len(names)
+    if is_full and isinstance(inputs[-1], Number):
+        names[-1:] = operator.scalar_attributes  # as in scatter(x, 0, index, value)
+    if operator.variadic is not None:  # where an index too many is none of JAX's promises
+        own = tuple(item for item in own if operator.has_byte_masks and item.name != "subscript")
+    more, single = inputs[len(names) :], (Number, str, NoneType)
+    fits = [
+        isinstance(value, single) or item.kind in ARRAY_KINDS
+        for item, value in zip(own, more, strict=False)
+    ]
+    if len(more) > len(own) or not all(fits):
+        problem = f"{operator.full_name} takes {len(operator.inputs)} inputs, got {len(inputs)}"
+        raise UsageError(problem, valid=" ".join(operator.input_names))
+    return [*names, *(item.name for item in own)]
 
 
 def resolve_dtypes(
@@ -117,39 +134,39 @@ def prepare(
 
 
 def execute(
-    operator: Signature,
-    inputs: Arguments,
-    attrs: Arguments,
-    *,
-    max_bytes: int | None = None,
-    leave: bool = False,
-) -> tuple[ValidatedPlan, Array]:
+    operator: Signature, inputs: Arguments, attrs: Arguments,
+    *, max_bytes: int | None = None, leave: bool = False,
+) -> tuple[ValidatedPlan, Array]:  # fmt: skip
     """Judge, plan and run one call: its plan and its output. Raises GscliError alone.
 
     Lists take the types that the operator wants, as numbers without a type do in a shell. `leave`
     is for callers who only want the output: data in the chunks of a zarr or Dask array are read by
     chunk.
     """
-    plan = _prepare_values(operator, inputs, attrs, leave=leave, max_bytes=max_bytes)
+    plan = prepare_values(operator, inputs, attrs, leave=leave, max_bytes=max_bytes)
     return run_plan(operator, plan, max_bytes=max_bytes)
 
 
-def _prepare_values(
-    operator: Signature, inputs: Arguments, attrs: Arguments,
-    *, leave: bool, max_bytes: int | None,
+def prepare_values(
+    operator: Signature, inputs: Arguments, attrs: Arguments, *, leave: bool = False,
+    max_bytes: int | None = None, choose_dtype: Callable[..., str | None] | None = None,
 ) -> Plan:  # fmt: skip
-    """The plan of a call from Python, as `execute` has it."""
+    """The plan of a call from Python, as `execute` has it.
+
+    `choose_dtype`: what type data and updates become in this call of an operator, if any.
+    """
     try:
         call = CallInputs.from_values(operator, inputs, attrs, leave=leave, max_bytes=max_bytes)
-        return prepare(operator, call, strict=True, max_bytes=max_bytes)
+        dtype = choose_dtype(operator, call) if choose_dtype is not None else None
+        return prepare(operator, call, strict=True, dtype=dtype, max_bytes=max_bytes)
     except GscliError as error:
-        hint_at_files(error, inputs.values())
+        _hint_at_files(error, inputs.values())
         raise
     except MemoryError as error:
         raise memory_error(operator.full_name) from error
 
 
-def hint_at_files(error: GscliError, values: Iterable[object]) -> None:
+def _hint_at_files(error: GscliError, values: Iterable[object]) -> None:
     """Say in a refusal how a file is read, where its name was given in place of an array."""
     names = [value for value in values if isinstance(value, str)]
     is_about_types = isinstance(error, IndexTypeRefused | UpdatesTypeRefused)
@@ -179,13 +196,9 @@ def run_plan(
 
 
 def execute_to_file(
-    operator: Signature,
-    inputs: Arguments,
-    attrs: Arguments,
-    path: str,
-    *,
-    max_bytes: int | None = None,
-) -> tuple[ValidatedPlan, Any]:
+    operator: Signature, inputs: Arguments, attrs: Arguments, path: str,
+    *, max_bytes: int | None = None,
+) -> tuple[ValidatedPlan, Any]:  # fmt: skip
     """As `execute`, the output written to a file as the command's `-o` does it.
 
     A .npy file and a .zarr store are streams: memory does not grow with them. Returns the plan, and
@@ -194,7 +207,7 @@ def execute_to_file(
     from gscli import files
     from gscli.files.request import file_suffix
 
-    draft = _prepare_values(operator, inputs, attrs, leave=True, max_bytes=max_bytes)
+    draft = prepare_values(operator, inputs, attrs, leave=True, max_bytes=max_bytes)
     with translate_errors(lambda _: memory_error(operator.full_name), MemoryError):
         streams = draft.layout.fold is None and draft.layout.dtype != "str" and draft.has_data_dtype
         if streams and file_suffix(path) in (".npy", ".zarr"):

@@ -267,7 +267,8 @@ class Framework:
         for operator in operators.values():
             if operator.name.replace(".", "_") == name:
                 return operator
-        raise AttributeError(f"{self.__dict__.get('name')} has no operator {name!r}")
+        problem = f"{self.__dict__.get('name')} has no operator {name!r}"
+        raise AttributeError(problem, name=name, obj=self)
 
     def __dir__(self) -> list[str]:
         return [operator.name.replace(".", "_") for operator in self.operators.values()]

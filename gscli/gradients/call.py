@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from gscli.base import DtypeRefused, GscliError, UpdatesTypeRefused, check_rule
+from gscli.base import DtypeRefused, UpdatesTypeRefused, check_rule
 from gscli.base.arrays import Array, Arrays, as_array, dtype_name
 from gscli.base.records import Arguments
 from gscli.base.words import FLOAT16S, NARROW_FLOATS, format_shape
 from gscli.frameworks import find_called
-from gscli.frameworks.execute import hint_at_files, prepare, resolve_dtypes, run_plan
+from gscli.frameworks.execute import prepare_values, resolve_dtypes, run_plan
 from gscli.frameworks.operator import Operator
 from gscli.gradients import VALUE, BackwardWalk, compute_gradients
 from gscli.gradients.conventions import LOOP, Convention, Writers, choose_convention
@@ -82,12 +82,7 @@ def grad(
     {'data': array([ 10.,   0., 101.])}
     """
     operator = find_called(name, inputs, attrs)
-    try:
-        call = CallInputs.from_values(operator, inputs, attrs or {})
-        plan = prepare(operator, call, strict=True, dtype=choose_dtype(operator, call))
-    except GscliError as error:
-        hint_at_files(error, inputs.values())
-        raise
+    plan = prepare_values(operator, inputs, attrs or {}, choose_dtype=choose_dtype)
     return trace_gradients(Trace(operator, *run_plan(operator, plan)), cotangent, rules).arrays
 
 

@@ -43,11 +43,11 @@ def check_index_dtype(indices: Tensor, allowed: Collection[str] = ("int32", "int
         _raise_or_collect(indices, refusal)
 
 
-def check_same_dtype(data: Tensor, updates: Tensor) -> None:
+def check_same_dtype(data: Tensor, updates: Tensor, problem: str = "") -> None:
     """Updates are never cast in silence."""
     if data.dtype != updates.dtype:
         refusal = UpdatesTypeRefused(
-            f"{updates.name} must have {data.name}'s element type",
+            problem or f"{updates.name} must have {data.name}'s element type",
             name=updates.name,
             source=data.name,
             wanted=data.dtype,

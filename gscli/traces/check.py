@@ -163,7 +163,7 @@ def _replace_refused_input(error: GscliError, arrays: dict[str, Array]) -> bool:
     if isinstance(error, ShapeRefused) and error.wanted is not None:
         array = arrays[error.name]
         arrays[error.name] = np.broadcast_to(np.zeros((), array.dtype), error.wanted)
-        return array.shape != error.wanted
+        return bool(array.shape != error.wanted)
     if isinstance(error, (IndexTypeRefused, UpdatesTypeRefused)):
         array = arrays[error.name]
         if array.dtype.kind not in "iufb" or error.wanted == "str":

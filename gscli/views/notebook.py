@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import ParamSpec, TypeVar
+from typing import Any
 
 from gscli.base.arrays import as_array
 from gscli.lab.answers import ComparisonResult
@@ -39,17 +39,11 @@ class DisplayedFindings(Displayed, list[CheckFinding]):
     """Findings, each a line where they are drawn."""
 
 
-Arguments = ParamSpec("Arguments")
-Result = TypeVar("Result")
-
-
-def _display(
-    call: Callable[Arguments, Result], convert: Callable[[Result], Result]
-) -> Callable[Arguments, Result]:
-    """The call, whose result draws itself."""
+def _display(call: Callable[..., Any], convert: Callable[[Any], Any]) -> Callable[..., Any]:
+    """The call, whose result draws itself; type checkers are told of the call itself."""
 
     @wraps(call)
-    def run(*args: Arguments.args, **named: Arguments.kwargs) -> Result:
+    def run(*args: object, **named: object) -> Any:
         return convert(call(*args, **named))
 
     return run

@@ -112,6 +112,7 @@ UNREADABLE = [
     (imitate("Anything"), "data is no array of values; data is a .*Anything.*"),
     ({"a": 1}, "data is no array of values; data is a dict"),
     (object(), "data is an object"),
+    ([1 << 63, -1], "numbers below zero and past int64"),
     (Path("x.npy"), r"gscli\.load\(data\) reads a file"),
     (Masked("Int64"), r"missing; data: 1 NA, of type Int64; data\.fillna"),
 ]
@@ -130,6 +131,9 @@ def test_nan_is_a_value_and_na_is_none() -> None:
     assert gscli.gather(Masked("Int64", missing=False), [0]).tolist() == [2.0**53]
     texts = np.array([b"a", "é".encode()], object)  # a string tensor of TensorFlow's
     assert gscli.gather(texts, [1]).tolist() == ["é"]
+    assert gscli.gather([(1 << 64) - 3, 9], [0]).tolist() == [(1 << 64) - 3]
+    with pytest.raises(DtypeRefused, match="holds 18446744073709551616, of type int"):
+        gscli.gather([0.5, 1 << 64], [0])
     with pytest.raises(DtypeRefused, match="holds None, of type NoneType"):
         gscli.gather(np.array([1, None], object), [0])
 

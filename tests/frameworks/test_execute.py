@@ -59,7 +59,7 @@ def test_inputs_by_position_and_by_name() -> None:
     attrs: dict[str, object] = {"updates": new, "reduction": "none"}
     gscli.scatter_nd(DATA, ROWS, **attrs)
     assert set(attrs) == {"updates", "reduction"}
-    with pytest.raises(gscli.GscliError, match="has no"):
+    with pytest.raises(gscli.GscliError, match="updates given twice"):
         gscli.scatter_nd(DATA, ROWS, new, updates=new)
     with pytest.raises(gscli.GscliError, match="takes 3 inputs, got 4"):
         gscli.scatter_nd(DATA, ROWS, new, new)

@@ -105,8 +105,30 @@ def test_attributes_stand_where_the_framework_has_them() -> None:
     for words in ((data, [0], [1]), (data, [0], 1, 13, 5), (data,)):
         with pytest.raises(GscliError, match=r"takes 2 inputs, got|needs indices"):
             gscli.gather(*words)
-    with pytest.raises(GscliError, match="takes 2 inputs, got 3"):
-        torch.gather(data, 1, index, dim=1)
+    for place in (np.int64(1), 1):
+        assert torch.gather(data, place, index).tolist() == first
+        assert gscli.numpy.take(data, [0], place).tolist() == [[0], [3]]
+    assert torch.scatter(data, 1, index, 9).tolist() == [[0, 1, 9], [9, 4, 5]]
+    assert torch.index_fill(data, 1, [2], np.array(9)).tolist() == [[0, 1, 9], [3, 4, 9]]
+    assert torch.segment_reduce([1.0, 2.0], "sum", lengths=[2]) == [3]
+    assert torch.index_put_([1, 2], ([0, 0],), [3, 4], True).tolist() == [8, 2]
+    assert torch.index_put_(data, [index[1], index[0]], 9).tolist() == [[0, 1, 9], [3, 4, 5]]
+    window = gscli.jax.lax_dynamic_slice(data, (0, 1), (1, 2))
+    assert window.tolist() == [[1, 2]]
+    pooled = torch.max_unpool1d([[[7.0]]], [[[1]]], (2,), (2,), 0, [3])
+    assert pooled.tolist() == [[[0, 7, 0]]]
+    for call in (
+        lambda: torch.gather(data, 1, index, dim=1),
+        lambda: gscli.jax.at_get(data, 0, 1),
+        lambda: gscli.numpy.getitem(data, 0, 1),
+    ):
+        with pytest.raises(GscliError, match="takes 2 inputs, got 3"):
+            call()
+    with pytest.raises(GscliError, match="axis given twice"):
+        gscli.gather(data, [0], 1, axis=0)
+    with pytest.raises(AttributeError, match="no operator 'put'") as unknown:
+        torch.put([1], [0], [2])
+    assert (unknown.value.name, unknown.value.obj) == ("put", torch)
 
 
 def test_an_empty_list_takes_the_type_of_what_it_meets() -> None:
@@ -136,6 +158,10 @@ def test_lists_take_the_type_that_arrays_have() -> None:
     with pytest.raises(GscliError, match="element type"):
         gscli.scatter_nd(np.zeros(2, np.float32), [[0]], np.array([9]))
     assert gscli.mxnet.batch_take([[1, 2]], [1]) == [2]
+    vectors = np.zeros((1, 1), np.int32)
+    assert gscli.tf.scatter_nd(vectors, [5.0], [2]).tolist() == [5, 0]
+    with pytest.raises(GscliError, match="shape must have the type of indices"):
+        gscli.tf.scatter_nd(vectors, [5.0], np.array([2]))
     with pytest.raises(GscliError, match="does not fit int32"):
         gscli.mxnet.batch_take([[1, 2]], [1 << 40])
 

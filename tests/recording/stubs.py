@@ -59,9 +59,13 @@ def _function_lines(operator: Operator, *decorators: str) -> Iterator[str]:
     ]
     attributes = [*map(_parameter, operator.attributes)]
     calls = [[*inputs, *attributes]]
-    if operator.dim_is_second:
+    if operator.second_attribute is not None:
         dim, *rest = attributes
         calls = [[*inputs, "*", dim, *rest], [inputs[0], dim, *inputs[1:], *rest]]
+    elif operator.variadic is not None:  # subscript stands by its name, and JAX's promises do
+        subscript, *rest = attributes
+        named = ["*", subscript]
+        calls = [[*inputs, *rest, *named] if operator.has_byte_masks else [*inputs, *named, *rest]]
     elif any(" = " not in text for text in attributes) and attributes:
         calls = [[*inputs, "*", *attributes]]
     name = operator.name.replace(".", "_")

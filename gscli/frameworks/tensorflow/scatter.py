@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gscli.base import DtypeRefused, ShapeRefused, check_rule
-from gscli.base.words import DTYPES, FLOATS, NUMBERS
+from gscli.base import ShapeRefused, check_rule
+from gscli.base.words import DTYPES, FLOATS, INTEGERS, NUMBERS
 from gscli.declare import ShapeInput
 from gscli.frameworks.operator import Comparison, FamilyMember
 from gscli.frameworks.tensorflow import (
@@ -24,6 +24,7 @@ from gscli.layout.families import address_vectors
 from gscli.layout.refusals import (
     check_dtypes,
     check_min_rank,
+    check_same_dtype,
     check_vector_length,
     check_vector_updates,
 )
@@ -129,9 +130,8 @@ def tensor_scatter_nd_min() -> None:
 
 
 def _read_shape(shape: ShapeInput, indices: Tensor) -> Shape:
-    problem, legal = "shape must have the type of indices", indices.dtype
-    where = f"shape is {shape.dtype}, indices is {legal}"
-    check_rule(shape.dtype == legal, problem, where, kind=DtypeRefused, valid=legal)
+    if indices.dtype in INTEGERS:  # what else it is has been refused
+        check_same_dtype(indices, shape, "shape must have the type of indices")
     check_rule(shape.rank == 1, "shape must be a vector", shape, valid="rank 1")
     if shape.values is None or any(size < 0 for size in shape.values):
         where = "too many numbers" if shape.values is None else f"shape = {shape.values}"
