@@ -50,7 +50,11 @@ def check_view_options(trace: Trace, options: ViewOptions) -> None:
         check_rule(fits, problem, kind=UsageError, valid=legal)
     if options.slice is not None:
         sliced = [tensor for tensor in trace.tensors if tensor.role in ("data", "output")]
-        check_slice(options.slice, [tensor.shape for tensor in sliced])
+        names = {*(options.show or known)}
+        shapes = [tensor.shape for tensor in sliced if {tensor.role, tensor.name} & names]
+        problem, hint = "slice is of data and output, and neither is shown", "leave out --slice"
+        check_rule(bool(shapes), problem, kind=UsageError, hint=hint)
+        check_slice(options.slice, shapes)
 
 
 def check_slice(text: str, shapes: Sequence[tuple[int, ...]]) -> None:

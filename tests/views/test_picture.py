@@ -136,6 +136,10 @@ def test_slice_of_another_rank_is_refused() -> None:
         drawn(duplicates(), slice="0")
     with pytest.raises(UsageError, match="parts"):
         make_tensor_drawing("t", np.zeros((2, 2)), ViewOptions(slice="0,0,0"))
+    longer = trace("onnx.gather", {"data": [10, 20, 30], "indices": [2, 2, 0, 1]})
+    assert "d:20" in drawn(longer, slice="3", show=("output",))
+    with pytest.raises(UsageError, match="neither is shown"):
+        drawn(longer, slice="3", show=("indices",))
 
 
 def test_only_shown_cells_decide_the_number_format() -> None:
