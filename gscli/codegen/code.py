@@ -30,7 +30,7 @@ from gscli.frameworks import find_called, load_framework
 from gscli.frameworks.execute import execute
 from gscli.frameworks.operator import Operator
 from gscli.lab.answers import ComparisonResult, UnsupportedRuleSet
-from gscli.lab.cases import build_command
+from gscli.lab.cases import build_command, format_inputs
 from gscli.plan.plan import ValidatedPlan
 
 
@@ -163,6 +163,9 @@ def check_types(analysis: CallAnalysis, target: TargetFramework) -> None:
 # Cells of inputs for which lines are written at all.
 MAX_INPUT_CELLS = 1 << 16
 
+# Characters of inputs that are written out in the command that writes them.
+LONGEST_INPUTS = 72
+
 
 def add_equivalents(comparing: ComparisonResult) -> ComparisonResult:
     """The comparison with what gives the reference's answer in each framework that cannot say this.
@@ -183,12 +186,21 @@ def add_equivalents(comparing: ComparisonResult) -> ComparisonResult:
         reason = f"no {comparing.concept}"
         others = (title for title in titles if title not in known)
         unsaid += [UnsupportedRuleSet(title, reason, is_requested=False) for title in others]
-    targets = [TARGETS[titles[entry.label]] for entry in unsaid if entry.label in titles]
-    answers = generate_code(trace.operator, trace.plan, trace.output, targets).answers
-    call = build_command(trace.operator, trace.nondefault_attributes, {}).removeprefix("gscli ")
+    names = {
+        entry.label: next(iter(entry.operators), titles.get(entry.label, "")).partition(".")[0]
+        for entry in unsaid
+        if not comparing.opsets  # code is written for the newest
+    }
+    targets = {label: TARGETS[name] for label, name in names.items() if name in titles.values()}
+    answers = generate_code(trace.operator, trace.plan, trace.output, [*targets.values()]).answers
+    texts = format_inputs(trace.inputs)
+    is_short = sum(map(len, texts.values())) <= LONGEST_INPUTS
+    words = texts if is_short else {name: name.upper() for name in texts}
+    call = build_command(trace.operator, trace.nondefault_attributes, words)
+    way = call.replace("gscli", "gscli explain", 1)
     equivalents = {
-        answer.title: _describe_equivalent(answer, f"explain {call} … --code {answer.target}")
-        for answer in answers
+        label: _describe_equivalent(answer, f"{way} --code {answer.target}")
+        for label, answer in zip(targets, answers, strict=True)
     }
     entries = tuple(entry._replace(equivalent=equivalents.get(entry.label, "")) for entry in unsaid)
     return replace(comparing, unsupported=entries)
@@ -197,8 +209,10 @@ def add_equivalents(comparing: ComparisonResult) -> ComparisonResult:
 def _describe_equivalent(answer: Snippet, way: str) -> str:
     """The end of a sentence on what does the same: `x.at[i] gives it, exact for these indices`.
 
-    `way`: what writes it, with the operator and attributes whose answer that is.
+    `way`: what writes it, with the call whose answer that is.
     """
     if answer.verdict == "none":
         return f"nothing gives it: {answer.reason}"
+    if answer.verdict == "differs":
+        return f"{answer.operation} gives other values: {answer.reason} ({way})"
     return f"{answer.operation} gives it, {answer.verdict} ({way})"

@@ -138,6 +138,13 @@ class UnsupportedRuleSet(Record):
     equivalent: str = ""
     operators: tuple[str, ...] = ()
 
+    @property
+    def operator_names(self) -> str:
+        """Its label, of a whole framework that has an equivalent with the operators behind it."""
+        is_framework = bool(self.equivalent) and " " not in self.label  # "ONNX", "ONNX Gather-13"
+        names = [name.partition(".")[2] for name in self.operators]
+        return f"{self.label} {' and '.join(names * is_framework)}".rstrip()
+
     @staticmethod
     def format_reasons(unsaid: Sequence[UnsupportedRuleSet]) -> list[str]:
         """A sentence without its full stop for each reason.
@@ -150,13 +157,10 @@ class UnsupportedRuleSet(Record):
         ... )
         ['A, B cannot say this: no axis=1']
         """
-        names = {row: [name.partition(".")[2] for name in row.operators] for row in unsaid}
-        labels = group_pairs(
-            (row.reason, f"{row.label} {' and '.join(names[row] * bool(row.equivalent))}".rstrip())
-            for row in unsaid
-        )
+        labels = group_pairs((row.reason, row.operator_names) for row in unsaid)
         lines = [f"{', '.join(names)} cannot say this: {why}" for why, names in labels.items()]
-        return [*lines, *(f"{row.label}: {row.equivalent}" for row in unsaid if row.equivalent)]
+        pairs = ((row.label.partition(" ")[0], row.equivalent) for row in unsaid)
+        return [*lines, *dict.fromkeys(f"{title}: {text}" for title, text in pairs if text)]
 
 
 @former_names(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 
 import pytest
 from shell import call_gscli as gscli
@@ -12,7 +13,7 @@ from shell import call_gscli as gscli
 def test_frameworks_without_the_operation_are_told_what_gives_the_same() -> None:
     told = gscli("compare", "scatter-elements", "[1,2,3]", "[0,2]", "[4,5]").stdout.decode()
     assert "JAX, TensorFlow cannot say this: no scatter-elements." in told
-    way = "(explain scatter-elements … --code jax)"
+    way = "(gscli explain scatter-elements '[1,2,3]' '[0,2]' '[4,5]' --code jax)"
     assert f"JAX: x.at[i] gives it, exact for these indices {way}." in told
     assert "TensorFlow: tf.tensor_scatter_nd gives it" in told
 
@@ -26,15 +27,31 @@ def test_a_subscript_names_the_axis_of_the_call(data: str, axis: str, subscript:
     assert f"PyTorch: {subscript} gives it, exact" in told
 
 
-def test_the_way_to_an_equivalent_names_the_call_that_is_the_reference() -> None:
-    inputs = ("[10,20,30]", "[0,4]")
-    told = gscli("compare", "take", *inputs).stdout.decode()
-    assert "other than NumPy take (clip)'s" in " ".join(told.split())
-    (way,) = re.findall(r"Gather-8 gives it, exact for these indices \((.*)\)", told)
-    assert way == "explain take --mode clip … --code openvino"
-    before, after = way.split(" … ")
-    written = gscli(*before.split(), *inputs, *after.split()).stdout.decode()
-    assert "exact for these indices" in written
+WAYS = [
+    ("take [10,20,30] [0,4]", "take [10,20,30] [0,4] --mode clip"),
+    ("scatter-update [[1,2],[3,4]] [0] [[9],[7]] --axis 1",
+     "scatter-update [[1,2],[3,4]] [0] [[9],[7]] 1"),
+    ("gather [[1,2],[3,4]] [[0],[-1]] --batch-dims 1",
+     "openvino gather [[1,2],[3,4]] [[0],[-1]] 1 --batch-dims 1"),
+    ("scatter-nd [[1,2]] [[0,1],[0,0]] [9,8] -r sub --as numpy,onnx",
+     "numpy subtract-at [[1,2]] [0,0] [1,0] [9,8]"),
+    ("take 19 [-1,-3] --as jax,openvino", "jax take 19 [-1,-3] --mode fill"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("call", "way"), WAYS)
+def test_the_way_to_an_equivalent_is_the_call_that_is_the_reference(call: str, way: str) -> None:
+    unsaid = json.loads(gscli("compare", *call.split(), "--json").stdout)["unsaid"]
+    texts = [row["equivalent"] for row in unsaid if row["equivalent"]]
+    for text in texts:
+        said, command = re.fullmatch(r"(.*) \(gscli (.*)\)", text).groups()
+        *words, _, _ = shlex.split(command)
+        assert words == ["explain", *way.split()]
+        (answer,) = json.loads(gscli(*shlex.split(command), "--json").stdout)["code"]
+        end = "gives other values" if answer["verdict"] == "differs" else f"it, {answer['verdict']}"
+        assert said.startswith(answer["operation"])
+        assert end in said
+    assert texts
 
 
 @pytest.mark.parametrize("name", ["tf", "jax"])
