@@ -14,7 +14,7 @@ import numpy as np
 
 from gscli.base.arrays import Indices, unequal_cells
 from gscli.base.records import Record
-from gscli.base.words import format_count
+from gscli.base.words import format_count, format_shape
 from gscli.kernel.reductions import REDUCTION_WORDS
 from gscli.kernel.tiles import cell_addresses
 from gscli.layout import Layout
@@ -183,7 +183,10 @@ def describe_addressing(trace: Trace) -> tuple[str, str]:
         sentence = f"An entry without an index takes {part} of {layout.data_name or 'output'}"
     else:
         number, thing = _describe_numbers(layout)
-        sentence = f"Each number of {source} {number}"
+        entries = layout.addressing.entry_shape
+        is_stretched = _is_elementwise(layout) and trace.inputs[source].shape != entries
+        stretched = f", stretched to {format_shape(entries)}," * is_stretched
+        sentence = f"Each number of {source}{stretched} {number}"
     return sentence, thing
 
 

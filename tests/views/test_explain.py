@@ -549,3 +549,9 @@ def test_a_slice_stands_in_parentheses_before_its_own_subscript() -> None:
     text = told(found)
     assert "output[i] = a[(2:5)[i]]" in text
     assert " a  (2:5)[0] = 2 → a[2] → output[0] = 2" in text
+
+
+def test_indices_that_are_stretched_are_said_to_be() -> None:
+    inputs = {"arr": [[1, 2], [3, 4]], "indices": [[1]]}
+    sentence = describe_purpose(trace("numpy.take_along_axis", inputs, {"axis": 1}))
+    assert sentence.startswith("Each number of indices, stretched to [2,1], names a column, in ")

@@ -316,7 +316,7 @@ def _format_range(size: int) -> str:
 
 
 def _numbers(shape: Shape) -> str:
-    return ", ".join(map(str, shape))
+    return ", ".join(map(str, shape)) or "()"
 
 
 def _flat_number(letters: Sequence[str], shape: Shape) -> str:
