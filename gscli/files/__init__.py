@@ -186,9 +186,8 @@ def list_members(
         listed = list_arrays(stdin, suffix, max_bytes or MAX_BYTES)
         is_named = suffix in NAMED_COLUMNS and bool(listed[0].name)
         return listed if len(listed) > 1 or is_named else None
-    if source.kind != "file" or source.member is not None:
-        return None
-    if file_suffix(source.path) not in STORES and not os.path.isfile(source.path):
+    is_there = file_suffix(source.path) in STORES or os.path.isfile(source.path)
+    if source.kind != "file" or source.member is not None or not is_there:
         return None
     return members(source.path, max_bytes=max_bytes)
 

@@ -24,7 +24,13 @@ from numpy.typing import NDArray
 from gscli.base import CannotRead, CannotWrite, check_rule
 from gscli.base.arrays import Array, Indices
 from gscli.disk.interrupts import record_result
-from gscli.disk.mapped import RegularFile, find_undo_file, open_file, undo_file_of
+from gscli.disk.mapped import (
+    UNDO_SUFFIX,
+    RegularFile,
+    find_undo_file,
+    open_file,
+    undo_file_of,
+)
 from gscli.disk.system import lock_file, preallocate, sync, sync_folder, write_all, write_errors
 from gscli.disk.unfinished import is_undo_file_of, unmark_unfinished
 
@@ -167,7 +173,9 @@ def _check_never_begun(file: RegularFile, undo: RegularFile) -> None:
     fits = whole and _header(undo)[:2] == (status.st_size, status.st_mtime_ns)
     problem, where = f"{undo.name} is incomplete or damaged", f"{file.name}: nothing was changed"
     reason = "either the patch stopped before it began, or old rows are lost"
-    hint = f"delete {undo.name} if {file.name} is as it should be"
+    hint = "the undo file is the second word: gscli undo FILE UNDO-FILE"
+    if undo.name.endswith(UNDO_SUFFIX):
+        hint = f"delete {undo.name} if {file.name} is as it should be"
     check_rule(fits or not undo.size, problem, where, reason, kind=CannotRead, hint=hint)
 
 

@@ -76,6 +76,9 @@ def test_a_moved_file_is_mended_by_naming_its_undo_file(tmp_path: Path) -> None:
     moved = target.rename(tmp_path / "moved.npy")
     with pytest.raises(CannotRead, match="no undo file"):
         undo(str(moved))
+    with pytest.raises(CannotRead, match="incomplete or damaged") as swapped:  # data stay
+        undo(undo_file_of(str(target)), str(moved))
+    assert swapped.value.hint.endswith("gscli undo FILE UNDO-FILE")
     assert undo(str(moved), undo_file_of(str(target))) == 1
     assert moved.read_bytes() == OLD + OLD
 

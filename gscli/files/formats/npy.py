@@ -263,8 +263,7 @@ def _check_tokens(text: str, name: str) -> None:
 
 def _parse_with_numpy(text: str, offset: int, name: str) -> ArrayHeader:
     """Let NumPy's own reader say what the checked text means."""
-    unusual = "V" in text or "f1" in text
-    opaque = unusual and re.search(r"""['"]descr['"]\s*:\s*['"]([^'"]*)['"]""", text)
+    opaque = re.search(r"""['"]descr['"]\s*:\s*['"]([^'"]*)['"]""", text)
     if opaque and re.fullmatch(r"[<|=]?(V[1-9]\d*|f1)", opaque[1]):
         size = 1 if opaque[1].endswith("f1") else int(opaque[1].split("V")[1])
         text = text[: opaque.start(1)] + f"|V{size}" + text[opaque.end(1) :]
