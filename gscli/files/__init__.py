@@ -45,6 +45,7 @@ from gscli.files.request import (
     MANY_MEMBERS,
     NAMED_COLUMNS,
     PICKLED,
+    SHARD_INDEX,
     STORES,
     TEXT_SUFFIXES,
     WRITABLE_SUFFIXES,
@@ -70,9 +71,6 @@ from gscli.files.request import (
 )
 
 FOLDER_LIMIT = 10_000
-
-# How the name of an index ends that says which of several files holds each tensor.
-SHARD_INDEX = ".safetensors.index.json"
 
 # Bytes of a text that are looked at for what it is.
 SNIFFED_BYTES = 1 << 16

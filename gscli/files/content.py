@@ -207,7 +207,7 @@ def read_pipe(
             if bounds_for is not None and len(data) >= MIN_SNIFF_BYTES:
                 limit, enough = bounds_for(bytes(data[:MIN_SNIFF_BYTES]), limit, name)
                 bounds_for = None
-            check_limit(len(data), limit, name, "the stream")
+            check_limit(len(data), limit, f"{name}, as far as it was read", "the stream")
             where = f"{name}: more than {enough:,} bytes"
             check_content(len(data) <= enough, f"{name} goes on after the array", where)
     return data

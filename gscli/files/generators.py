@@ -8,7 +8,7 @@ import re
 import numpy as np
 
 from gscli.base import UsageError, check_rule
-from gscli.base.arrays import Array, DType, cast_lossless, is_float_dtype, parse_dtype
+from gscli.base.arrays import Array, DType, cast_lossless, dtype_name, is_float_dtype, parse_dtype
 from gscli.base.words import sanitize
 from gscli.files.content import check_limit
 from gscli.files.formats.jsonarray import array_of_json
@@ -46,7 +46,7 @@ def generate(text: str, request: ReadRequest) -> LoadedInput:
     widest = 8 if kind in ("arange", "rand") else 1  # made in 64 bits first
     check_limit(count * max(dtype.itemsize, widest), limit, text, "the array")
     _check_spec(is_shape(shape), text, "no array can have this shape, even without its zeros")
-    _check_spec(dtype.kind not in "US", text, f"{dtype.name} has no numbers")
+    _check_spec(dtype.kind not in "US", text, f"{dtype_name(dtype)} has no numbers")
     if value is not None:
         flat = np.full(count, value, dtype)
     elif kind == "rand":

@@ -108,6 +108,9 @@ NAMES_LIMIT = 16 << 20
 
 NAMES_SHOWN = 12
 
+# How the name of an index ends that says which of several files holds each tensor.
+SHARD_INDEX = ".safetensors.index.json"
+
 # The name of an array in a file where nobody gave one.
 DEFAULT_MEMBER = "output"
 

@@ -21,6 +21,7 @@ from gscli.files.request import (
     DEFAULT_MEMBER,
     FORMATS,
     MANY_MEMBERS,
+    SHARD_INDEX,
     STORES,
     TEXT_SUFFIXES,
     WRITABLE_SUFFIXES,
@@ -105,6 +106,8 @@ def _check_member(member: str, suffix: str, target: str) -> None:
     """A name every container can hold, and that means one thing only in each of them."""
     if suffix not in MANY_MEMBERS:
         hint = f"without ::{sanitize(member, 60)} the file becomes this array, whole"
+        if target.lower().endswith(SHARD_INDEX):
+            hint = "the .safetensors files beside this index hold arrays"
         raise UsageError(f"{target} can hold only one array", hint=hint)
     if not _MEMBER_NAME.fullmatch(member) or len(member.encode("utf-8", "ignore")) > NAME_LIMIT:
         problem = f"{sanitize(member, 60)} is no name for an array"

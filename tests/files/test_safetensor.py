@@ -142,6 +142,9 @@ def test_a_tensor_of_several_files_goes_by_their_index(tmp_path: Path) -> None:
     assert [member.name for member in members(index)] == ["a", "b"]
     with pytest.raises(CannotRead, match="has no member c"):
         load(f"{index}::c")
+    with pytest.raises(UsageError) as unwritten:
+        save(f"{index}::a", np.arange(3))
+    assert unwritten.value.hint == "the .safetensors files beside this index hold arrays"
     with pytest.raises(UsageError, match="2 arrays: say which one"):
         load(index)
 

@@ -82,8 +82,9 @@ def test_a_stream_of_text_is_limited_as_text(monkeypatch: pytest.MonkeyPatch) ->
             Endless.taken += size
             return b" " * size
 
-    with pytest.raises(LimitRefused, match="stream"):
+    with pytest.raises(LimitRefused, match="stream") as refused:
         load("-", stdin=Endless())
+    assert refused.value.where.startswith("standard input, as far as it was read: ")
     assert Endless.taken <= 1100
     with pytest.raises(LimitRefused):
         load("-", stdin=io.BytesIO(saved(np.zeros(1000))), max_bytes=4000)
