@@ -146,8 +146,9 @@ def load_many(
         others = [name for name in names if name not in named]
         keys = {name: match_argument(name, names, parts, text) for name in others}
         missing = [name for name, key in keys.items() if key is None and name not in optional]
-        problem, legal = f"{text} has nothing for {''.join(missing[:1])}", list_keys(parts)
-        check_rule(not missing, problem, text, kind=CannotRead, valid=legal)
+        first, legal = "".join(missing[:1]), list_keys(parts)
+        problem, hint = f"{text} has nothing for {first}", f"--{first.replace('_', '-')} names it beside {text}"
+        check_rule(not missing, problem, text, kind=CannotRead, valid=legal, hint=hint)
         return {
             name: _load(parts[key], ReadRequest(name, *types, opaque_only=True, limit=limit))
             for name, key in keys.items() if key is not None

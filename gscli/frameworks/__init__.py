@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, Any, overload
 
 from gscli.base import UsageError, check_rule
 from gscli.base.records import Arguments
-from gscli.base.words import format_command, format_suggestion, sanitize, suggest_names
+from gscli.base.words import (
+    format_command,
+    format_suggestion,
+    quote_word,
+    sanitize,
+    suggest_names,
+)
 from gscli.frameworks.operator import Framework, Operator, import_framework
 
 if TYPE_CHECKING:
@@ -222,6 +228,9 @@ def assign_inputs(
             result[item.name] = str(word)
         elif not item.optional:
             problem = f"{operator.command} needs {item.name}"
+            for holder in filter(re.compile(r"[^:]+\.(npz|safetensors)$").match, words):
+                call = f"{operator.command_line} {quote_word(holder)} --NAME FILE"
+                example = f"{call} names what {holder} does not hold"
             raise UsageError(problem, where=usage, hint=example)
     return result
 

@@ -163,6 +163,11 @@ def test_errors_of_a_named_input_are_told_beside_a_container(tmp_path: Path) -> 
     assert b"cannot read nosuch.npy" in done.stderr
     done = gscli("gather", "all.npz", "--indices", "-", "--data", "-", cwd=tmp_path)
     assert done.returncode in (2, 65), done.stderr.decode()
+    np.savez(tmp_path / "short.npz", data=ARRAYS[0], indices=ARRAYS[1])
+    done = gscli("openvino", "gather", "short.npz", cwd=tmp_path)
+    assert b"help: --axis names it beside short.npz" in done.stderr
+    done = gscli("openvino", "gather", "short.npz", "1", cwd=tmp_path)
+    assert b"help: gscli openvino gather short.npz --NAME FILE names what short" in done.stderr
 
 
 def test_an_array_without_a_name_stands_beside_others(tmp_path: Path) -> None:
