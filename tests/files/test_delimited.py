@@ -205,6 +205,13 @@ def test_a_header_is_refused_with_the_words_for_its_numbers(tmp_path: Path) -> N
         load(path)
     words = caught.value.hint.rpartition(": ")[2]
     assert load(words).array.tolist() == [[1, 2.5], [3, 4]]
+    for text, column in (
+        ("a,b,c\ntrue,2,3\n", "b,c"), (",b\n0,2\n", ",b"), ('a,"b,c"\n1,2\n', "a"),
+        ("a,b\ntrue,x\n", "a"),
+    ):  # fmt: skip
+        with pytest.raises(ContentRefused, match="is a header") as caught:
+            load(table(tmp_path / "v.csv", text))
+        assert caught.value.hint.endswith(f"v.csv::{column}")
     with pytest.raises(CannotRead, match="has no column c") as missing:
         load(f"{path}::c")
     assert missing.value.valid == "name, a, b"

@@ -65,7 +65,8 @@ def read(content: Content, request: ReadRequest) -> LoadedInput:
         return _make_input(rows[1:], columns, request, name)
     if not _is_text(request) and (headed := _headed_columns(rows, name)):
         problem = "the first line is a header, not numbers"
-        hint = f"columns go by their names: {member_word(name, ','.join(headed))}"
+        member = headed[0] if "," in "".join(headed) else ",".join(headed)
+        hint = f"columns go by their names: {member_word(name, member)}"
         raise ContentRefused(problem, where=f"{name} line 1", hint=hint)
     return _make_input(rows, [], request, name)
 
@@ -102,11 +103,21 @@ def _read_rows(content: Content, request: ReadRequest) -> list[_Row]:
 
 
 def _headed_columns(rows: list[_Row], name: str) -> list[str]:
-    """What the first line calls the columns of numbers; nothing where it is no header."""
-    first, *below = (_parse_row(row.cells, f"{name} line {row.line}") for row in rows[:2])
+    """What the first line calls the columns of numbers; nothing where it is no header.
+
+    Where no column has numbers, those of true and false. A title may be empty, as pandas leaves it
+    above its index.
+    """
+    titles = rows[0].cells
+    header = rows[0]._replace(cells=[title or "-" for title in titles])
+    first, *below = (
+        _parse_row(row.cells, f"{name} line {row.line}") for row in (header, *rows[1:2])
+    )
     if not below or not all(isinstance(value, str) for value in first):
         return []
-    return [title for title, value in zip(first, *below, strict=True) if not isinstance(value, str)]
+    values = list(zip(titles, *below, strict=True))
+    numbers = [title for title, value in values if not isinstance(value, (str, bool))]
+    return numbers or [title for title, value in values if not isinstance(value, str)]
 
 
 def _make_input(
