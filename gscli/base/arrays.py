@@ -7,7 +7,7 @@ ml_dtypes. Everything else (objects, dates, records, long double) is refused by 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from math import isfinite
@@ -221,8 +221,7 @@ def find_cast_change(array: Array, dtype: DType) -> tuple[int, ...] | None:
     """
     for start, _, same in _iter_cast_blocks(array, dtype):
         if not same.all():
-            place = np.unravel_index(start + int(np.argmin(same)), array.shape)
-            return tuple(int(number) for number in place)
+            return unravel_place(start + int(np.argmin(same)), array.shape)
     return None
 
 
@@ -462,6 +461,15 @@ def _keep_whole_numbers(array: Array, value: object, name: str) -> Array:
             check_rule(min(items) >= 0, problem, where, kind=ContentRefused)
             return np.asarray(value, np.uint64)
     return array
+
+
+def unravel_place(number: int, shape: Sequence[int]) -> tuple[int, ...]:
+    """Where the cell of a flat number stands.
+
+    >>> unravel_place(5, (2, 3))
+    (1, 2)
+    """
+    return tuple(map(int, np.unravel_index(number, shape)))
 
 
 def unequal_cells(left: Array, right: Array) -> BoolArray:

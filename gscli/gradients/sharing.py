@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gscli.base.arrays import to_json
+from gscli.base.arrays import to_json, unravel_place
 from gscli.base.records import Record
 from gscli.base.words import entry_label
 from gscli.gradients.call import Gradients
@@ -53,7 +53,7 @@ def find_shared_cells(gradients: Gradients, limit: int) -> tuple[list[SharedCell
     described = list[SharedCell]()
     for cell in shared[:limit].tolist():
         entries = numbers[cells == cell] // run.layout.window_size
-        place = tuple(int(axis) for axis in np.unravel_index(cell, walk.final.shape))
+        place = unravel_place(cell, walk.final.shape)
         value, has_data = float(walk.final[place]), bool(own[place])
         described.append(SharedCell(place, value, has_data, tuple(entries.tolist())))
     return described, len(shared)

@@ -19,6 +19,7 @@ from gscli.base.arrays import (
     dtype_name,
     to_json,
     unequal_cells,
+    unravel_place,
 )
 from gscli.base.records import Record
 from gscli.base.words import format_count, format_shape, sanitize
@@ -155,11 +156,11 @@ def compare_tensors(
         if sum(part.size for part in kept) > 16 * MAX_SAMPLED:  # of any number of blocks
             kept = [np.concatenate(kept)[::2]]
         for number in numbers[: MAX_LISTED - len(cells)].tolist():
-            at = _unravel(first + number, shapes[1])
+            at = unravel_place(first + number, shapes[1])
             cells.append(DifferingCell(first + number, at, own[number], other[number]))
         most = _find_largest_difference(own[numbers], other[numbers])
         if most is not None and (largest is None or np.argmax([largest[0], most[0]])):
-            largest = most[0], _unravel(first + int(numbers[most[1]]), shapes[1])
+            largest = most[0], unravel_place(first + int(numbers[most[1]]), shapes[1])
     sample = np.concatenate([np.empty(0, np.int64), *kept])
     sample = sample[_sample_positions(sample.size)]
     return TensorDifference(dtypes, shapes, prod(shapes[1]), count, tuple(cells), largest, sample)
@@ -254,10 +255,6 @@ def pair_blocks(pieces: Iterable[Array], expected: Array) -> Iterator[tuple[int,
             first += part.size
             # What was written over a file is not let go: it would be lost.
             mapped.release_pages(*(a for a in (piece, expected) if not a.flags.writeable))
-
-
-def _unravel(number: int, shape: Shape) -> tuple[int, ...]:
-    return tuple(int(at) for at in np.unravel_index(number, shape))
 
 
 def difference_sentences(difference: TensorDifference, name: str) -> list[str]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gscli.base import CaretLine, Finding, IndexRefused, Notice, ShapeRefused
-from gscli.base.arrays import Array, Arrays, parse_dtype
+from gscli.base.arrays import Array, Arrays, parse_dtype, unravel_place
 from gscli.base.records import Arguments, Record
 from gscli.base.words import format_count, format_place
 from gscli.frameworks import find_operator
@@ -133,8 +133,7 @@ def refuse_call(seen: SeenCall, callers: tuple[str, ...] = ()) -> WatchedIndex |
     shape = tuple(getattr(origin, "shape", array.shape))
     position = first.position
     if shape != array.shape and np.prod(shape, dtype=int) == array.size:
-        flat = np.ravel_multi_index(position, array.shape)
-        position = tuple(int(part) for part in np.unravel_index(flat, shape))
+        position = unravel_place(int(np.ravel_multi_index(position, array.shape)), shape)
         array = array.reshape(shape)
     name = find_name(frame, origin) or first.source
     at = format_place(name, position)

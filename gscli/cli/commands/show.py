@@ -88,12 +88,14 @@ def _list_several(
 ) -> list[Member] | None:
     """The members of a container of several tensors named without `::`; None for anything else."""
     from gscli import files
+    from gscli.files.request import NAMED_COLUMNS, file_suffix
 
     members = files.list_members(text, max_bytes=limit, stdin=stdin)
     if members is None or len(members) != 1 or stdin is not None:
         return members
-    holds_more = _list_commits(text) or _is_model(text) or _is_headed(text, members)
-    return members if holds_more else None
+    # Below the header of a table is no tensor without a name; a model has nodes besides tensors.
+    is_headed = file_suffix(text) in NAMED_COLUMNS and bool(members[0].name)
+    return members if is_headed or _is_model(text) or _list_commits(text) else None
 
 
 def _list_commits(path: str) -> list[Commit]:
@@ -109,13 +111,6 @@ def _list_commits(path: str) -> list[Commit]:
     from gscli.files.stores.icechunk_store import list_commits
 
     return list_commits(path, COMMITS_SHOWN)
-
-
-def _is_headed(text: str, members: Sequence[Member]) -> bool:
-    """Whether a table has a header, below which there is no tensor without a name."""
-    from gscli.files.request import NAMED_COLUMNS, file_suffix
-
-    return file_suffix(text) in NAMED_COLUMNS and bool(members[0].name)
 
 
 def _is_model(text: str) -> bool:

@@ -25,6 +25,7 @@ from gscli.base.arrays import (
     is_integer_dtype,
     parse_dtype,
     to_native,
+    unravel_place,
 )
 from gscli.base.words import format_count, format_place, format_shape, sanitize
 from gscli.files.content import TEXT_LIMIT, Content, check_limit
@@ -221,7 +222,7 @@ def _build_array(
     shape, values = levels
 
     def place(number: int) -> str:
-        return format_place(parsed.path_prefix, _position(number, shape))
+        return format_place(parsed.path_prefix, unravel_place(number, shape))
 
     if not values:
         kind = dtype or request.dtype_if_empty or np.dtype("float64")
@@ -240,7 +241,7 @@ def _ragged_error(
     note = f"{here}, the one before is {before}"
     if is_lists:
         note = f"{format_count(forms[number], 'value')}, the row before has {forms[0]}"
-    path = (*path, *_position(number, shape))
+    path = (*path, *unravel_place(number, shape))
     start, end = find_value(parsed.text, path) if parsed.text else (0, 0)
     detail = caret_line(parsed.text, start, end, note) if parsed.text else note
     position = tuple(step for step in path if isinstance(step, int))
@@ -251,8 +252,3 @@ def _ragged_error(
         details=(detail,),
         hint="all lists of one level need the same length",
     )
-
-
-def _position(number: int, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Where element `number` stands."""
-    return tuple(map(int, np.unravel_index(number, shape)))

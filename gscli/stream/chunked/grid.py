@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from gscli.base.arrays import Array, Indices
+from gscli.base.arrays import Array, Indices, unravel_place
 from gscli.base.records import Record
 from gscli.files.stores.chunks import ChunkedArray, count_chunks, slice_chunk
 from gscli.layout.axes import Shape
@@ -90,7 +90,7 @@ class ChunkGrid(Record):
 
     def chunks_of_row_group(self, owner: int) -> Iterator[ChunkColumns]:
         """The chunks of one owner, along the columns."""
-        first = tuple(map(int, np.unravel_index(owner, self.chunk_counts[: self.row_axes])))
+        first = unravel_place(owner, self.chunk_counts[: self.row_axes])
         for rest in np.ndindex(*self.chunk_counts[self.row_axes :]):
             box = slice_chunk(self.shape, self.chunk, (*first, *rest))
             rows = tuple(part.stop - part.start for part in box[: self.row_axes])
