@@ -155,7 +155,7 @@ def check_types(analysis: CallAnalysis, target: TargetFramework) -> None:
     for dtype in (*(dtype_name(array.dtype) for array in analysis.values), analysis.layout.dtype):
         if dtype not in target.dtypes:
             kind = "strings" if dtype == "str" else dtype
-            raise CannotTranslate(f"{target.title} has no {kind} here")
+            raise CannotTranslate(f"gscli writes no lines with {kind} for it")
 
 
 # What does the same as a call of a comparison.
@@ -212,7 +212,7 @@ def _describe_equivalent(answer: Snippet, way: str) -> str:
     `way`: what writes it, with the call whose answer that is.
     """
     if answer.verdict == "none":
-        return f"nothing gives it: {answer.reason}"
+        return f"no lines give it: {answer.reason}"
     if answer.verdict == "differs":
         return f"{answer.operation} gives other values: {answer.reason} ({way})"
     return f"{answer.operation} gives it, {answer.verdict} ({way})"

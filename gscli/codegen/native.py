@@ -198,7 +198,7 @@ TARGETS: dict[str, TargetFramework] = {
         ),
         TargetFramework(
             "tensorflow", DTYPES, keeps_last_write=True, propagates_nan=False,
-            bool_reductions=False,
+            bool_reductions=False, missing_kernels=frozenset((("put_vectors", "add", "str"),)),
         ),
         TargetFramework(
             "onnx", DTYPES, bool_reductions=False, propagates_nan=None,

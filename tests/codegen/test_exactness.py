@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -221,6 +222,8 @@ def test_strings_have_no_lines_outside_of_some_frameworks() -> None:
         assert (found.verdict, found.lines) == ("none", ())
         assert "strings" in found.reason
     assert answer("onnx.gather", inputs, "numpy").verdict == "exact"
+    added = answer("numpy.add.at", {"a": ["a"], "indices_0": [0], "b": ["b"]}, "tensorflow")
+    assert added.notes == ("tensorflow has no kernel for str with add: there they do not run",)
 
 
 def test_nan_that_another_framework_treats_otherwise_is_told() -> None:
@@ -310,6 +313,7 @@ def test_what_happens_far_below_zero_is_not_said_of_an_index_above(
 
 
 PLACES = {"x": np.arange(8.0).reshape(4, 2), "indices_1": [-1, 5], "values": [8.0, 9.0]}
+HALVES = {"data": np.array([1, 2, 3], ml_dtypes.bfloat16), "segment_ids": [0, 0, 2]}
 OFFSETS = {"data": [1.0, 2.0, 3.0], "offsets": [0, 1, 1, 3]}
 
 
@@ -318,16 +322,20 @@ OFFSETS = {"data": [1.0, 2.0, 3.0], "offsets": [0, 1, 1, 3]}
     [
         *(("jax.at.set", {**PLACES, "indices_0": [row]}, {}) for row in (0, 7, -4)),
         ("torch.segment_reduce", OFFSETS, {"reduce": "mean", "initial": 5.0}),
+        ("tf.unsorted_segment_sqrt_n", HALVES, {"num_segments": 3}),
     ],
 )
-def test_a_row_more_for_what_is_dropped_and_empty_segments_change_nothing_else(
+def test_numpys_lines_give_what_they_are_said_to(
     name: str, inputs: dict[str, object], attrs: dict[str, object]
 ) -> None:
-    """From the row more -4 would count; no segment is divided by 0."""
+    """From a row more for what is dropped -4 would count; no segment is divided by 0; a root keeps
+    its type.
+    """
     found, names = answer(name, inputs, "numpy", **attrs), dict[str, object]()
     assert name != "jax.at.set" or not any("out of range" in text for text in found.breaks)
     exec("\n".join(found.lines), names)
-    assert np.array_equal(names["output"], gscli.run(name, inputs, attrs))
+    output, expected = np.asarray(names["output"]), gscli.run(name, inputs, attrs)
+    assert (output.dtype, output.tolist()) == (expected.dtype, expected.tolist())
 
 
 def test_ids_that_say_how_many_rows_there_are_are_these() -> None:
