@@ -409,6 +409,8 @@ def _unreadable_error(value: object, name: str, reason: str = "") -> ContentRefu
     what, hint = "is no array of values", ""
     if isinstance(value, (list, tuple)):
         what, hint = "is not a rectangular array", "all lists of one level need the same length"
+        if reason and "inhomogeneous" not in reason:  # it is what one of its tensors says
+            what, hint = "is no array of values", "torch.stack({name}) makes one tensor of several"
     if hasattr(value, "__fspath__"):
         hint = "gscli.load({name}) reads a file"
     what, hint = _find_kind(value, reason) or (what, hint)

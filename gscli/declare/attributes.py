@@ -77,7 +77,7 @@ class Attribute(Record):
             return self._match_choice(value)
         try:
             return _KINDS[self.kind].convert(value)
-        except (TypeError, ValueError):
+        except Exception:  # noqa: BLE001  whatever somebody's __index__ raises
             raise self._value_error(f"{self.name} = {value!r}") from None
 
     def parse(self, text: str) -> object:

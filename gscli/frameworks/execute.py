@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from numbers import Integral, Number
@@ -135,20 +136,23 @@ def prepare(
 
 def execute(
     operator: Signature, inputs: Arguments, attrs: Arguments,
-    *, max_bytes: int | None = None, leave: bool = False,
+    *, max_bytes: int | None = None, leave: bool = False, in_shell: bool = False,
 ) -> tuple[ValidatedPlan, Array]:  # fmt: skip
     """Judge, plan and run one call: its plan and its output. Raises GscliError alone.
 
     Lists take the types that the operator wants, as numbers without a type do in a shell. `leave`
     is for callers who only want the output: data in the chunks of a zarr or Dask array are read by
-    chunk.
+    chunk. `in_shell`: refusals have the hints that a shell has.
     """
-    plan = prepare_values(operator, inputs, attrs, leave=leave, max_bytes=max_bytes)
+    plan = prepare_values(
+        operator, inputs, attrs, leave=leave, max_bytes=max_bytes, in_shell=in_shell
+    )
     return run_plan(operator, plan, max_bytes=max_bytes)
 
 
 def prepare_values(
-    operator: Signature, inputs: Arguments, attrs: Arguments, *, leave: bool = False,
+    operator: Signature, inputs: Arguments, attrs: Arguments,
+    *, leave: bool = False, in_shell: bool = False,
     max_bytes: int | None = None, choose_dtype: Callable[..., str | None] | None = None,
 ) -> Plan:  # fmt: skip
     """The plan of a call from Python, as `execute` has it.
@@ -161,9 +165,30 @@ def prepare_values(
         return prepare(operator, call, strict=True, dtype=dtype, max_bytes=max_bytes)
     except GscliError as error:
         _hint_at_files(error, inputs.values())
+        error.hint = error.hint if in_shell else translate_to_python(error.hint)
         raise
     except MemoryError as error:
         raise memory_error(operator.full_name) from error
+
+
+# Options and commands in words of the shell.
+_SHELL_WORDS = re.compile(r"gscli ((?:gather|scatter)[a-z-]*)|--([a-z-]+)[ =](\w+)")
+
+
+def translate_to_python(hint: str) -> str:
+    """Options as arguments, and commands as functions; what speaks of Python itself stays.
+
+    >>> translate_to_python("--device cpu"), translate_to_python("moved by gscli scatter-update")
+    ('device="cpu"', 'moved by gscli.scatter_update')
+    """
+
+    def write_in_python(match: re.Match[str]) -> str:
+        command, option, value = match.groups()
+        name = (f"gscli.{command}" if command else option).replace("-", "_")
+        return name if command else f'{name}="{value}"' if value.islower() else f"{name}={value}"
+
+    text = hint if "in Python" in hint else _SHELL_WORDS.sub(write_in_python, hint)
+    return re.sub(r"^max_bytes=\d+$", r"gscli.run(…, \g<0>)", text)
 
 
 def _hint_at_files(error: GscliError, values: Iterable[object]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
@@ -22,6 +22,7 @@ from gscli.base.records import Arguments
 from gscli.base.words import entry_label, format_count, format_place
 from gscli.frameworks import find_called
 from gscli.frameworks.duplicates import find_duplicate_writers, name_shared_cells
+from gscli.frameworks.execute import translate_to_python
 from gscli.frameworks.notices import iter_cast_notices, iter_unspecified_notices
 from gscli.frameworks.operator import Operator
 from gscli.frameworks.typing import resolve_input_dtype
@@ -78,7 +79,8 @@ def check(
     """
     operator = find_called(name, inputs, attrs)
     call = CallInputs.from_values(operator, inputs, attrs or {})
-    return list(iter_findings(operator, call.arrays, call.attrs, listed, call.is_typed))
+    findings = iter_findings(operator, call.arrays, call.attrs, listed, call.is_typed)
+    return [replace(finding, hint=translate_to_python(finding.hint)) for finding in findings]
 
 
 def iter_findings(

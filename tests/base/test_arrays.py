@@ -112,6 +112,7 @@ UNREADABLE = [
     (imitate("Anything"), "data is no array of values; data is a .*Anything.*"),
     ({"a": 1}, "data is no array of values; data is a dict"),
     (object(), "data is an object"),
+    ([imitate("Tensor")], r"data is no array of values; .*torch\.stack\(data\)"),
     ([1 << 63, -1], "numbers below zero and past int64"),
     (Path("x.npy"), r"gscli\.load\(data\) reads a file"),
     (Masked("Int64"), r"missing; data: 1 NA, of type Int64; data\.fillna"),
@@ -124,6 +125,12 @@ def test_an_input_of_an_unusual_kind_is_named_for_what_it_is(value: object, prob
         gscli.gather(value, [0])
     with pytest.raises(ContentRefused, match=problem):
         gscli.check("gather", {"data": value, "indices": [0]})
+
+
+def test_a_number_that_cannot_be_read_is_refused() -> None:
+    axis = imitate("Tensor", __index__=lambda _: (_ for _ in ()).throw(RuntimeError("deleted")))
+    with pytest.raises(UsageError, match="axis takes a whole number"):
+        gscli.gather([1], [0], axis=axis)
 
 
 def test_nan_is_a_value_and_na_is_none() -> None:

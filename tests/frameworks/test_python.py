@@ -7,6 +7,7 @@ import json
 import pickle
 import pydoc
 import re
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +85,27 @@ def test_what_python_draws_names_no_option_of_the_shell() -> None:
         text = str(gscli.show(drawn))
         assert not re.search(r" --\w|gscli \w", text + drawn._repr_html_()), text
     assert "79 more entries not listed" in text
+
+
+@pytest.mark.parametrize(
+    ("name", "inputs", "attrs", "hint"),
+    [
+        ("gather_elements", {"data": [1], "indices": [[0]]}, {},
+         "whole slices are moved by gscli.gather and gscli.scatter_update"),
+        ("scatter_elements", {"data": [1], "indices": [0], "updates": [1]},
+         {"reduction": "max", "opset": 11}, "opset=16"),
+        ("jax.segment_sum", {"data": [], "segment_ids": []}, {}, "num_segments=N"),
+        ("torch.one_hot", {"input": [1]}, {"num_classes": 10**12},
+         "gscli.run(…, max_bytes=8000000000000)"),
+    ],
+)  # fmt: skip
+def test_hints_are_words_of_python(name: str, inputs: Any, attrs: Any, hint: str) -> None:
+    for call in (gscli.run, gscli.trace, gscli.grad, gscli.code):
+        with pytest.raises(GscliError) as refused:
+            call(name, inputs, attrs)
+        assert refused.value.hint == hint
+    with suppress(GscliError):
+        assert [finding.hint for finding in gscli.check(name, inputs, attrs)] == [hint]
 
 
 def test_help_shows_a_function_and_what_it_takes() -> None:
