@@ -56,12 +56,15 @@ def _breaking_indices(translation: Translation, native: NativeOp) -> list[str]:
     here = f"{here} {analysis.operator.name}"
     there = f"{native.name}" if native.name.startswith(there) else f"{there}'s {native.name}"
     own, sentences = outcomes_by_place(analysis.layout), dict[str, str]()
+    is_counted = bool(analysis.operator.counted_inputs(analysis.layout.attributes))
     for handling in translation.handlings:
         others = _handled_outcomes(analysis.layout, native, handling)
         pairs = [*zip(own, others, strict=True)]
         for which, (ours, theirs) in zip(PLACES, pairs, strict=True):
             is_told = which == PLACES[1] and pairs[1] in (pairs[0], pairs[2])
-            if ours != theirs and not is_told:
+            # No number is out of range where the largest says how many rows there are.
+            has_place = which != PLACES[2] or not is_counted
+            if ours != theirs and has_place and not is_told:
                 sentence = f"an index {which}: in {here} it {ours}, in {there} it {theirs}"
                 sentences.setdefault(which, sentence)
     cuts = [layout.policy.truncation for layout in (analysis.layout, native.layout)]
@@ -183,6 +186,6 @@ def _breaking_values(analysis: CallAnalysis, target: TargetFramework) -> Iterato
     layout, nan = analysis.layout, _describe_nan_difference(analysis, target)
     if nan:
         yield nan
-    summed = layout.reduction in ("add", "sub", "mul", "mean") and layout.accumulate_dtype is None
+    summed = layout.reduction not in ("none", "max", "min") and layout.accumulate_dtype is None
     if summed and layout.dtype in FLOAT16S and target.sums_halves_in_float32:
         yield f"many halves: {target.title} rounds their sum once, not after every step"

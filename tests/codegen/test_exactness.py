@@ -342,6 +342,8 @@ def test_ids_that_say_how_many_rows_there_are_are_these() -> None:
     inputs = {"data": [1, 2], "segment_ids": [0, 1]}
     (told,) = answer("tf.segment_sum", inputs, "torch").breaks
     assert told == "other segment_ids: the number of rows here is that of these"
+    below, other = answer("tf.segment_sum", inputs, "stablehlo").breaks
+    assert (below.partition(":")[0], other) == ("an index below zero", told)
     told, *_ = answer("jax.segment_sum", inputs, "torch").breaks[-1:]
     assert told == "other segment_ids: the number of rows here is that of these"
     given = answer("jax.segment_sum", inputs, "torch", num_segments=2)
