@@ -75,9 +75,10 @@ def translate_usage_error(error: Any, words: Sequence[str], path: str) -> UsageE
             hint = f"inputs that begin with - stand behind --, after all options: -- {typed}"
             return UsageError(f"{typed} looks like an option", hint=hint)
         case object(option_name=str(option), possibilities=known, ctx=context):
-            is_group = isinstance(context.command, TyperGroup)
-            if is_group and _is_option_of_commands(option, context.command, context):
-                hint = f"{path} COMMAND {option}"
+            is_group, names = isinstance(context.command, TyperGroup), path.split()[1:]
+            verb = _find_verb(option, names)
+            if is_group and (verb or _is_option_of_commands(option, context.command, context)):
+                hint = format_command(["gscli", *filter(None, [verb]), *names, "COMMAND", option])
                 return UsageError(f"{option} stands behind the command", hint=hint)
             if any(option in shared.flags for shared in SHARED_OPTIONS.values()):
                 is_page = (path, option) == ("gscli page", "--html")
@@ -91,8 +92,8 @@ def translate_usage_error(error: Any, words: Sequence[str], path: str) -> UsageE
             write, otherwise = named.__getitem__, f"{path} --help"
             near = suggest_names(plain, named, otherwise, similarity=0.67, write=write)
             hint = format_suggestion(sorted(flags.intersection(meant)), near)
-            verb = "" if is_group else _verb_hint(option, words, path)
-            return UsageError(f"no such option: {option}"[:200], hint=verb or hint)
+            hint = format_command(["gscli", verb, *names, *words]) if verb else hint
+            return UsageError(f"no such option: {option}"[:200], hint=hint)
     problem = str(error.format_message()).rstrip(". ")
     return UsageError(problem[:1].lower() + problem[1:], hint=f"{path} --help")
 
@@ -107,14 +108,13 @@ def _is_option_of_commands(option: str, group: Any, context: Any) -> bool:
 _OPTIONS_OF_VERBS = {"--code": "explain", "--cotangent": "grad", "--of": "grad"}
 
 
-def _verb_hint(option: str, words: Sequence[str], path: str) -> str:
-    """The same call behind the verb that has an option; nothing where no verb has."""
+def _find_verb(option: str, names: Sequence[str]) -> str:
+    """The verb that has an option which operators alone have not; nothing behind other tools."""
     from gscli.frameworks import ALIASES, NAMES, bare_operators
 
-    verb, names = _OPTIONS_OF_VERBS.get(option, ""), path.split()[1:]
-    frameworks, bare = (*NAMES, *ALIASES), (operator.command for operator in bare_operators())
-    is_meant = verb and (names[0] in frameworks or names[0] in bare)
-    return format_command(["gscli", verb, *names, *words]) if is_meant else ""
+    operators = *NAMES, *ALIASES, *(operator.command for operator in bare_operators())
+    is_meant = not names or names[0] in operators
+    return _OPTIONS_OF_VERBS.get(option, "") if is_meant else ""
 
 
 def make_default_hint(error: GscliError, path: str) -> str:
