@@ -184,9 +184,8 @@ class Drawing:
         indent: str = "",
     ) -> list[Line]:  # fmt: skip
         """A paragraph of text from anywhere."""
-        return wrap_paragraph(
-            self.signs.sanitize_line(text), width, style, head=head, indent=indent
-        )
+        safe = self.signs.sanitize_line(text)
+        return wrap_paragraph(safe, width, style, head=head, indent=indent)
 
     def _repr_html_(self) -> str:
         """The drawing as one `<pre>` element; text is escaped, nothing is loaded."""

@@ -103,9 +103,8 @@ def name_axes(layout: Layout) -> tuple[str, ...]:
     ('row', 'col')
     """
     names = ({"column": "col"}.get(name, name) for name in _axis_words(layout))
-    batches = layout.addressing.window or any(
-        column.vector_dim is not None for column in layout.addressing.columns
-    )
+    vectors = any(column.vector_dim is not None for column in layout.addressing.columns)
+    batches = layout.addressing.window or vectors
     pairs = zip(names, layout.axes, strict=True)
     return tuple("batch" if batches and axis.is_positional else name for name, axis in pairs)
 

@@ -21,6 +21,10 @@ from gscli.views.subject import Mark
 
 MOST_DIGITS = 4
 _STRING_CELLS = 12
+
+# Characters of a value that is written with all its digits.
+_WIDEST = 40
+
 _LARGE = 1e6
 _SMALL = 1e-4
 _WIDEST_EXACT = 12
@@ -95,6 +99,15 @@ class NumberFormat(Record):
         """Every value as in a sentence, row-major."""
         return [strip_zeros(text) for text in self._format(array)]
 
+    def format_exact(self, value: object) -> str:
+        """One value with all its digits; of a text the first 40 characters.
+
+        >>> NumberFormat(4).format_exact(1.00001)
+        '1.00001'
+        """
+        text = self.signs.sanitize(str(value), _WIDEST)
+        return f'"{text}"' if isinstance(value, str) else text
+
     def _reals(self, array: Array) -> list[str]:
         values = array.astype(np.float64).reshape(-1).tolist()
         pattern = f"%.{self.digits}{'e' if self.scientific else 'f'}\n"
@@ -167,10 +180,6 @@ def _is_exact(reals: Sequence[Array], digits: int, *, scaled: bool = False) -> b
         )
 
 
-# Characters of a value that is written with all its digits.
-_WIDEST = 40
-
-
 class CellTexts:
     """The texts of one sheet by plane, row and column (`cells`).
 
@@ -187,9 +196,8 @@ class CellTexts:
         self.cells = numbers.format_cells(sheet.values)
         self.cells[~sheet.known] = self.signs.point
         self._write_changes()
-        self.difference_tails = self.write_differences(
-            self.cells, sheet.values, sheet.differing_mask
-        )
+        differing = sheet.differing_mask
+        self.difference_tails = self.write_differences(self.cells, sheet.values, differing)
 
     def dropped_updates(
         self, marked: Mapping[SheetPosition, Sequence[Mark]]
@@ -215,7 +223,7 @@ class CellTexts:
         """Two texts of a cell without needless zeros; with all digits where they are the same."""
         first, second = map(strip_zeros, texts)
         if first == second and values[0] != values[1]:
-            first, second = (self.signs.sanitize(str(value), _WIDEST) for value in values)
+            first, second = map(self.numbers.format_exact, values)
         return first, second
 
     def write_differences(

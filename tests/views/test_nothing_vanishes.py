@@ -23,6 +23,7 @@ from gscli.traces import Trace, entry_label, trace
 from gscli.views.lines import render_text
 from gscli.views.look import ViewOptions
 from gscli.views.picture import Picture
+from gscli.views.terminal.explain import Explanation
 
 WIDTHS = (40, 41, 47, 60, 80, 100, 140)
 Place = tuple[int, ...]
@@ -214,7 +215,7 @@ def test_a_narrow_table_of_entries_signs_what_it_leaves_out() -> None:
     [
         ([1.5, 2.0], [1.50001], [1.50001, 2.0], "a:1.5→1.50001 "),
         ([1.5, 2.0], [1.50001], [1.500011, 2.0], "a:1.5→1.50001≠1.500011\n"),
-        (["w" * 20, ""], ["w" * 20 + "x"], None, f"a:{'w' * 20}→{'w' * 20}x "),
+        (["w" * 13, ""], ["w" * 14], None, f'a:"{"w" * 13}"→"{"w" * 14}" '),
     ],
 )
 def test_a_change_of_few_digits_shows_them(
@@ -225,3 +226,5 @@ def test_a_change_of_few_digits_shows_them(
     wanted = None if expected is None else OutputDiagnosis(run, np.array(expected), "x", exact)
     options = ViewOptions(color="none")
     assert cell in render_text(Picture(run, options, diagnosis=wanted), options)
+    before, _, after = cell.removeprefix("a:").partition("≠")[0].strip().partition("→")
+    assert f"{before} becomes {after}\n" in render_text(Explanation(run, options), options)

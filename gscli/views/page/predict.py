@@ -56,9 +56,8 @@ class Mistakes:
     def explain(self, kind: MistakeKind) -> str:
         """What to say to an answer of this kind."""
         axis, *_ = (*self._trace.layout.column_axes, 0)
-        return _EXPLANATIONS[kind].format(
-            axis=axis, word=axis_word(axis, len(self._shape)), reduction=self._trace.reduction
-        )
+        word, reduction = axis_word(axis, len(self._shape)), self._trace.reduction
+        return _EXPLANATIONS[kind].format(axis=axis, word=word, reduction=reduction)
 
     def iter_wrong_targets(self, entry: Entry) -> Iterator[tuple[CellPattern, MistakeKind]]:
         """Cells that a reader takes for the target, most telling first, none of them right."""
@@ -68,9 +67,8 @@ class Mistakes:
         right = [None if stop - start == size > 1 else start for (start, stop), size in ends]
         seen = [right]
         for place, kind in self._iter_wrong_cells(entry, right):
-            inside = all(
-                at is None or 0 <= at < size for at, size in zip(place, self._shape, strict=True)
-            )
+            pairs = zip(place, self._shape, strict=True)
+            inside = all(at is None or 0 <= at < size for at, size in pairs)
             if inside and place not in seen:
                 seen.append(place)
                 yield place, kind

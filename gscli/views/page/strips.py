@@ -75,9 +75,8 @@ class BehaviourStrip(Record):
         x, way = self._x(index.written), ""
         inside = self.line.is_inside(index.written)
         if outcome == "used" or (outcome == "unreached" and inside):
-            chip = _render_chip(
-                index.entry_number, x - WIDE // 2 + 1 + BESIDE * earlier, TOP - 9, colour
-            )
+            left = x - WIDE // 2 + 1 + BESIDE * earlier
+            chip = _render_chip(index.entry_number, left, TOP - 9, colour)
             return _render_cell(f"hit {colour}", x), chip
         if outcome == "refused":
             way = _render_text("cross", x, TOP - 12, "✗")

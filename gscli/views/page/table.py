@@ -75,9 +75,8 @@ class TensorTables:
         if tensor.has_regions:
             count = format_count(len(tensor.sheets), "neighbourhood")
             parts.append(f'{render_map(tensor)}<p class="close">{count}, close up</p>')
-        planes = [
-            (each.selection, lead) for each in tensor.sheets for lead in each.selection.planes
-        ]
+        selections = [sheet.selection for sheet in tensor.sheets]
+        planes = [(seen, lead) for seen in selections for lead in seen.planes]
         rows = groupby(planes, lambda plane: () if tensor.has_regions else plane[1][:-1])
         for _, row in rows:
             tables = (

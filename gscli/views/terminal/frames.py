@@ -124,9 +124,8 @@ class StepFrame(TraceDrawing):
         lines = [*self.render_title(width, step), [], *drawing, []]
         teller = Describer(trace, group.numbers)
         lines += render_entries(teller, lit, width, self.look)
-        reason, *more = [text for entry in lit for text in explain_entry(teller, entry)] or [
-            describe_purpose(trace)
-        ]
+        reasons = [text for entry in lit for text in explain_entry(teller, entry)]
+        reason, *more = reasons or [describe_purpose(trace)]
         lines += self.wrap(reason, width, head=[("why  ", self.look.bold)])
         for text in more:
             lines += self.wrap(text, width, self.look.dim, head=[("     ", PLAIN)])

@@ -119,9 +119,11 @@ class Describer:
             return EntryFacts("unknown", texts)
         if change.previous_writer is not None:
             texts["again"] = entry_label(change.previous_writer)
-        after = change.new
-        old, update, texts["new"] = map(self.format_values, (change.old, change.update, after))
-        terms = [*map(self.format_values, change.operands)]
+        after, write = change.new, self.format_values
+        if after.size == 1 and write(change.old) == write(after) and change.old != after:
+            write = self._format_exact  # fewer digits would not tell them apart
+        old, update, texts["new"] = map(write, (change.old, change.update, after))
+        terms = [*map(write, change.operands)]
         texts |= {"old": old, "update": update, "sum": self.format_reduction(terms, change)}
         if after.size == 1:
             texts["sum"] += self.format_overflow(change.operands, after)
@@ -205,11 +207,13 @@ class Describer:
         text = ", ".join(self.numbers.format_values(part))
         return text if self.is_told else f"[{text}]"
 
+    def _format_exact(self, part: Array) -> str:
+        return self.numbers.format_exact(part.reshape(-1)[0])
+
     def format_fill(self) -> str:
         """What an entry that reads nothing is given."""
-        return self.numbers.format_value(
-            np.asarray(self.trace.layout.fill_value).astype(self.trace.output.dtype)
-        )
+        fill = np.asarray(self.trace.layout.fill_value)
+        return self.numbers.format_value(fill.astype(self.trace.output.dtype))
 
     def format_target(self, entry: Entry) -> str:
         """The cell of data that was read, or of output that was written."""

@@ -220,9 +220,8 @@ class Formula:
         With each its input.
         """
         subscript, many = self._trace.attributes.get("subscript"), self._trace.operator.variadic
-        kinds = [
-            item.kind for item in parse_subscript(str(subscript or "")) if item.kind in "imu+b"
-        ]
+        items = parse_subscript(str(subscript or ""))
+        kinds = [item.kind for item in items if item.kind in "imu+b"]
         made = {f"{many}_{number}" for number, kind in enumerate(kinds) if kind != "i"}
         ranges = self._addressing.generated
         made |= {item.name for item in ranges if not isinstance(item.recipe, Consecutive)}
