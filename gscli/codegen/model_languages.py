@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import isinf, isnan
 
 from gscli.codegen.render import PYTHON_FIELDS, Fields, Language, SnippetWriter
 from gscli.codegen.steps import CannotTranslate, Constant, SnippetProgram, Value, VectorConstant
@@ -87,8 +86,6 @@ class OnnxWriter(SnippetWriter):
 def _format_number(value: object) -> str:
     if isinstance(value, bool):
         return str(int(value))
-    if isinstance(value, float) and (isnan(value) or isinf(value)):
-        return str(value)
     return f'"{value}"' if isinstance(value, str) else str(value)
 
 

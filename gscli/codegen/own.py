@@ -56,12 +56,6 @@ CALL_TEMPLATES: Mapping[str, str] = {
     "tensorflow.*": "tf.{path}({named}{attrs})",
 }  # fmt: skip
 
-# Attributes that JAX has in an object of their own.
-DIMENSION_NAMES = (*GATHER_NAMES, *SCATTER_NAMES)
-
-# Attributes that gscli can do without, and the call cannot.
-CALL_ATTRIBUTES = ("kernel_size",)
-
 # Attributes that gscli has and the call has not.
 NON_CALL_ATTRIBUTES = ("opset", "device", "subscript", "validate_indices", "release")
 
@@ -98,7 +92,8 @@ def format_own_call(
     inputs = [item.name for item in operator.inputs if item.name in variables]
     names = [variables[name] for name in inputs]
     words_by_name = {name: f"{name}={value!r}" for name, value in attrs.items()}
-    numbers = [words_by_name.pop(name) for name in attrs if name in DIMENSION_NAMES]
+    # JAX has them in an object of their own.
+    numbers = [words_by_name.pop(name) for name in attrs if name in GATHER_NAMES + SCATTER_NAMES]
     text = template.format(
         path=operator.name,
         name=operator.name.removeprefix("at."),
@@ -120,8 +115,8 @@ def _is_expressible(analysis: CallAnalysis) -> bool:
     # What is empty is not read, and has no name in lines.
     tensors = {item.name for item in operator.inputs if item.kind not in ("values", "many")}
     unnamed = tensors & {*analysis.plan.inputs} - {*analysis.variables}
-    if any(attrs.get(name, 0) is None for name in CALL_ATTRIBUTES):
-        return False
+    if attrs.get("kernel_size", 0) is None:
+        return False  # gscli can do without it, the call cannot
     on_cpu = attrs.get("device", "cpu") == "cpu"
     return on_cpu and not (text and analysis.layout.kind == "scatter") and not unnamed
 

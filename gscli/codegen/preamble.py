@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from itertools import chain
 
 import numpy as np
 
@@ -29,11 +28,8 @@ class PreambleWriter:
 
     def write(self, language: Language, call: Sequence[str]) -> list[str]:
         """Imports and a line for each input."""
-        loads = [
-            self.write_load(name, array, language)
-            for name, array in self.analysis.arrays_by_variable.items()
-        ]
-        lines = [*chain.from_iterable(loads)]
+        arrays = self.analysis.arrays_by_variable.items()
+        lines = [line for item in arrays for line in self.write_load(*item, language)]
         return [*list_imports(language, [*lines, *call]), *lines]
 
     def write_load(self, name: str, array: Array, language: Language) -> list[str]:

@@ -76,7 +76,6 @@ FIELDS: Fields = {
     "TS": lambda _, s: ", ".join([tensor_type(part_shape(s), s.result.dtype)] * len(s.operands)),
     "bounds": lambda _, s: _format_bounds(s),
     "dims": lambda _, s: str(_trailing_dims(s.operands[0].shape, s.result.shape)),
-    "dim": lambda _, s: str(s.attributes["dim"]),
     "number": lambda _, s: _format_number(s.attributes["fill"]),
     "numbers": lambda _, s: ", ".join(
         f"{name} = {list(value) if isinstance(value, tuple) else value}"
