@@ -10,7 +10,14 @@ from itertools import islice, starmap
 import numpy as np
 
 from gscli.base import DtypeRefused
-from gscli.base.arrays import Array, BoolArray, Indices, cast_lossless
+from gscli.base.arrays import (
+    Array,
+    BoolArray,
+    Indices,
+    cast_lossless,
+    cast_lossy,
+    is_float_dtype,
+)
 from gscli.base.words import entry_name, format_count, sanitize
 from gscli.disk import mapped
 from gscli.files import LoadedInput
@@ -65,12 +72,18 @@ def diagnose_output(trace: Trace, expected: LoadedInput, tolerance: Tolerance) -
 
 
 def cast_untyped(loaded: LoadedInput, other: Array) -> Array:
-    """Numbers without an element type of their own in that of `other`, where they fit."""
+    """Numbers without an element type of their own in that of `other`, where they fit; fractions
+    become the nearest ones, as in all that is read.
+    """
+    array = loaded.array
     if loaded.is_typed:
-        return loaded.array
+        return array
+    if is_float_dtype(array.dtype) and is_float_dtype(other.dtype):
+        nearest = cast_lossy(array, other.dtype)
+        return nearest if (np.isfinite(nearest) == np.isfinite(array)).all() else array
     with suppress(DtypeRefused):
-        return cast_lossless(loaded.array, other.dtype, loaded.origin)
-    return loaded.array
+        return cast_lossless(array, other.dtype, loaded.origin)
+    return array
 
 
 class OutputDiagnosis:

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from library_process import library_in_this_process
 
-from gscli.base import ContentRefused, DtypeRefused, GscliError
+from gscli.base import CannotWrite, ContentRefused, DtypeRefused, GscliError
 from gscli.base.arrays import parse_dtype
 from gscli.base.words import sanitize
 from gscli.files import isolated, load, members, save
@@ -100,6 +100,8 @@ def test_a_dataset_is_patched_or_replaced_and_the_rest_stays(tmp_path: Path) -> 
     save(f"{path}::/a", np.arange(4) * 2)
     save(f"{path}::g/b", np.array([True]))
     save(f"{path}::new/c", np.array([5]))
+    with pytest.raises(CannotWrite, match="g/b is an array, not a group"):
+        save(f"{path}::g/b/c", np.array([5]))
     with h5py.File(path) as file:
         assert file["a"][()].tolist() == [0, 2, 4, 6]
         assert file["a"].attrs["unit"] == "m"

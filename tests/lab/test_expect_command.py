@@ -254,6 +254,16 @@ def test_a_difference_in_a_later_block_is_not_above_nan(monkeypatch: pytest.Monk
     assert (np.isnan(most[0]), most[1]) == (True, (1,))
 
 
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+def test_fractions_without_a_type_are_the_nearest_of_the_other_type(dtype: str) -> None:
+    typed = json.dumps({"dtype": dtype, "data": [0.1, 2.5]})
+    run = ("gather", typed, "[0,1]", "-q", "--expect")
+    for same in ((*run, "[0.1,2.5]"), ("diff", typed, "[0.1,2.5]"), ("diff", "[0.1,2.5]", typed)):
+        assert gscli(*same).returncode == 0
+    for other in ((*run, "[0.2,2.5]"), ("diff", typed, "[0.1,1e300]"), ("diff", "[1,3]", typed)):
+        assert gscli(*other).returncode == 1
+
+
 def test_a_tolerance_below_1_lets_no_integers_differ_and_no_text_is_a_number() -> None:
     small = difference.Tolerance(atol=0.5)
     large = np.array([2**53 + 1, 2**62, 5])

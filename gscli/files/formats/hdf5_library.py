@@ -23,7 +23,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from gscli.base import ContentRefused, translate_errors
+from gscli.base import CannotWrite, ContentRefused, check_rule, translate_errors
 from gscli.base.arrays import Array, check_dtype_supported
 from gscli.base.words import sanitize
 from gscli.files.content import check_content, check_limit, import_extra
@@ -154,10 +154,12 @@ def _check_parents(file: Any, path: str, name: str) -> None:
     library = import_extra("h5py", "hdf5")
     for group in accumulate(path.split("/")[:-1], "{}/{}".format):
         link = file.get(group, getlink=True)
-        if link is not None and not isinstance(link, library.HardLink):
-            problem = f"{sanitize(group, 60)} is a link, and gscli does not write through links"
-            hint = "name a place that is in this file itself"
-            raise ContentRefused(problem, where=_place(name, path), hint=hint)
+        shown, where = sanitize(group, 60), _place(name, path)
+        is_own, hint = link is None or isinstance(link, library.HardLink), "name another place"
+        problem = f"{shown} is a link, and gscli does not write through links"
+        check_content(is_own, problem, where, hint=hint)
+        is_group = link is None or isinstance(file[group], library.Group)
+        check_rule(is_group, f"{shown} is an array, not a group", where, kind=CannotWrite)
 
 
 def _find_datasets(file: Any, where: str) -> dict[str, Any]:
