@@ -108,5 +108,4 @@ def iter_patches(trace: Trace, done: Sequence[Entry]) -> Iterator[Patch]:
             # What gather reads; slices too large to replay show what they hold in the end.
             yield Patch(box, take_box(trace.output, box))
             continue
-        values = change.new
-        yield Patch(box, values if dtype.kind == "U" else saturating_cast(values, dtype))
+        yield Patch(box, change.new if dtype.kind == "U" else saturating_cast(change.new, dtype))

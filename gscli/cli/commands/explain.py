@@ -64,7 +64,8 @@ def print_backward(call: Call) -> int:
     formula = Formula(trace)
     convention = choose_convention(trace.operator.framework.name)
     backward = formula.list_gradients(convention)
-    lines = [trace.title, formula.equation, *backward.values(), f"for {formula.ranges}"]
+    ranges = [f"for {formula.ranges}"] * bool(formula.ranges)
+    lines = [trace.title, formula.equation, *backward.values(), *ranges]
     sys.stdout.write(wrap_lines(lines, make_view_options(call.settings).width))
     return 0
 

@@ -137,7 +137,8 @@ class Formula:
         {'data': 'g(data)[indices[i]] += g(output)[i]'}
         """
         layout, updates = self._layout, self._layout.updates
-        data, flow = f"g({layout.data_name})", "g(output)"
+        # Cells that are folded have a cotangent each, which pictures draw.
+        data, flow = f"g({layout.data_name})", "cotangent" if layout.fold else "g(output)"
         if layout.kind == "gather" or updates is None:
             return {str(layout.data_name): f"{self._format_target(data)} += {self._result(flow)}"}
         scale, source = self._scale, self._update()
@@ -242,7 +243,8 @@ class Formula:
     def _result(self, name: str) -> str:
         layout = self._layout
         letters = [self.letters[position] for position in self._addressing.result_axes]
-        if layout.kind == "gather" and layout.output_shape != self._addressing.result_shape:
+        is_reshaped = layout.output_shape != self._addressing.result_shape
+        if layout.kind == "gather" and layout.fold is None and is_reshaped:
             name = f"{name}.reshape({_numbers(self._addressing.result_shape)})"
         return _format_subscript(name, letters, ",")
 

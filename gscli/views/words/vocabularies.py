@@ -90,8 +90,7 @@ PLAIN_TEMPLATES = SentenceTemplates(
         "gradient many": ("{result}, {size}",),
         "met one": ("{target} was {old}, becomes {new}",),
         "mean one": ("{target} is {new} so far",),
-        "first one": ("{target} becomes {new}",),
-        "first some": ("{target} becomes {new}",),
+        "first": ("{target} becomes {new}",),
         "met some": ("{past}", "it was {old}, becomes {new}"),
         "mean some": ("{past}", "it is {new} so far"),
         "": ("{past}",),
@@ -113,7 +112,8 @@ def format_entry(
     rows = vocabulary.rows
     texts = facts.texts | {"moved": format_adjusted_vector(entry)}
     names = (facts.case, "met" if facts.case in ("set", "mean", "first") else facts.case)
-    keys = [*(f"{name} {facts.amount}" for name in names), *names[: 2 * (facts.amount != "many")]]
+    amounts = (f" {facts.amount}", "")[: 1 + (facts.amount != "many")]
+    keys = [name + amount for name in names for amount in amounts]
     parts = next(rows[key] for key in [*keys, ""] if key in rows)
     notes = [vocabulary.notes[note] for note in vocabulary.notes if note in texts]
     said, added = ([template.format(**texts) for template in each] for each in (parts, notes))
