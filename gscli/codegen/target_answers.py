@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import chain, repeat
 from textwrap import wrap
-from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 from gscli.base.arrays import Array, Arrays
@@ -41,7 +40,7 @@ class Snippet(Record):
     breaks: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     reason: str = ""
-    run_result: Mapping[str, str] = MappingProxyType({})
+    run_result: Mapping[str, str] = {}
 
     @property
     def lines(self) -> tuple[str, ...]:

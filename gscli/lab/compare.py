@@ -51,7 +51,7 @@ def compare(
     axis: int | None = None,
     batch_dims: int = 0,
     reduction: str = "none",
-    only: Sequence[str] = (),
+    only: str | Sequence[str] = (),
     opsets: Sequence[int] = (),
     typed: Mapping[str, bool] | None = None,
     run: CallRunner | None = None,
@@ -59,13 +59,14 @@ def compare(
 ) -> ComparisonResult:
     """Run a concept's call under every rule set that can express it.
 
-    `only`: framework names or labels, in the order wanted; the first is the base. `opsets`: a row
-    for each of these versions of ONNX, and nothing else unless `only` asks for it. `typed`: which
-    inputs have an element type of their own (default: those that are arrays rather than lists);
-    each rule set gives the others the type that it wants, as its own command does. `run`: what runs
-    a call. UsageError when nothing can run, or for an argument that the concept does not have;
-    LimitRefused where different outputs have more than `max_bytes` together. Other refusals are
-    answers here and do not raise; what cannot express the call is told in `unsaid`.
+    `only`: framework names or labels, in the order wanted, or in a string between commas; the first
+    is the base. `opsets`: a row for each of these versions of ONNX, and nothing else unless `only`
+    asks for it. `typed`: which inputs have an element type of their own (default: those that are
+    arrays rather than lists); each rule set gives the others the type that it wants, as its own
+    command does. `run`: what runs a call. UsageError when nothing can run, or for an argument that
+    the concept does not have; LimitRefused where different outputs have more than `max_bytes`
+    together. Other refusals are answers here and do not raise; what cannot express the call is told
+    in `unsaid`.
 
     >>> compare("gather", {"data": [10, 20], "indices": [1]}, only=["onnx", "numpy"]).agree
     True
@@ -75,6 +76,7 @@ def compare(
     arrays = {name: as_array(value, name) for name, value in inputs.items()}
     own = dict(typed or {name: hasattr(value, "dtype") for name, value in inputs.items()})
     call = _build_concept_call(operation, arrays, axis, batch_dims, reduction)
+    only = only.split(",") if isinstance(only, str) else only
     chosen, unsaid = select_rule_sets(concept, only, opsets)
     size = sum(array.nbytes for array in arrays.values())
     limit = max(DEFAULT_LIMIT, 4 * size) if max_bytes is None else max_bytes

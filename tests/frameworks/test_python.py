@@ -73,7 +73,10 @@ def test_results_show_themselves_to_people() -> None:
     assert found == [*found]
     assert "indices[1] = -9: index out of range" in found._repr_html_()
     assert "no findings" in gscli.check("gather", {"data": [1], "indices": [0]})._repr_html_()
+    alone = [gscli.compare("gather", inputs, only=name) for name in ("jax", ["jax"])]
+    assert repr(alone[0]) == repr(alone[1])
     lines = gscli.code("numpy.take", {"a": ["<b>"], "indices": [0]}, to="numpy")
+    assert pickle.loads(pickle.dumps(lines)).text() == lines.text()
     assert repr(lines) == "<Code of numpy.take for numpy>"
     assert "np.array([&#x27;&lt;b&gt;&#x27;], object)" in lines._repr_html_()
 

@@ -12,6 +12,7 @@ from conftest import Array, slow
 from float_calls import VALUED, Call, float_calls
 from oracle.backward import gather_back, scatter_back, scatter_slopes
 
+import gscli
 from gscli.gradients import VALUE
 from gscli.gradients.call import trace_gradients
 from gscli.kernel.tiles import cell_addresses
@@ -143,3 +144,23 @@ def test_gradients_are_the_slopes_of_the_oracle(name: str, most: int) -> None:
             np.testing.assert_allclose(gradients[key], slopes, 1e-5, 1e-5, err_msg=name)
             tried += 1
     assert tried
+
+
+@pytest.mark.parametrize(
+    ("name", "start", "attrs", "expected"),
+    [
+        ("jax.lax_dynamic_slice", [5], {"slice_sizes": [2]}, [0, 1, 2]),
+        ("jax.lax_gather", [[5]], {"mode": "clip"}, [0, 1, 2]),
+        ("jax.lax_gather", [[5]], {"mode": "promise_in_bounds"}, [0, 0, 0]),
+    ],
+)
+def test_jax_lets_gradients_pass_where_a_start_is_clipped_by_rule(
+    name: str, start: list[object], attrs: dict[str, object], expected: list[int]
+) -> None:
+    """As `jax.vjp` of JAX 0.10.2 answers."""
+    if "mode" in attrs:
+        numbers = {"collapsed_slice_dims": (), "start_index_map": (0,)}
+        attrs = {**attrs, **numbers, "offset_dims": (1,), "slice_sizes": (2,)}
+    inputs = {"operand": [1.0, 2.0, 3.0], "start_indices": start}
+    cotangent = [[1, 2]] if "mode" in attrs else [1, 2]
+    assert gscli.grad(name, inputs, attrs, cotangent)["operand"].tolist() == expected
