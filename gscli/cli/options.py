@@ -398,12 +398,12 @@ def is_set(value: object) -> bool:
 def check_combinations(options: Collection[CommandOption], values: Arguments) -> None:
     """UsageError where an option stands with one that it excludes, or without what it needs."""
     known = {**SHARED_OPTIONS, **{option.name: option for option in options}}
-    defaults = {name: known[name].default for name in values if name in known}
     present = {
-        name for name, value in values.items() if is_set(value) and value != defaults.get(name)
+        name for name, value in values.items() if is_set(value) and value != known[name].default
     }
     for option in (option for option in options if option.name in present):
-        flags = [known[name].flags[-1] for name in option.excludes if name in present]
+        excluded = [known[name] for name in option.excludes if name in present]
+        flags = [other.flags[-1] if other.flags else str(values[other.name]) for other in excluded]
         if flags:
             hint = f"leave out {' and '.join(flags)}"
             raise UsageError(option.why, where=" ".join(flags), hint=hint)

@@ -118,8 +118,9 @@ def find_concept_arguments(
     """
     arguments = {"axis": attributes.get(comparison.axis)}
     arguments["batch_dims"] = attributes.get(comparison.batch_dims)
-    if comparison.axis_input:
-        arguments["axis"] = int(inputs[comparison.axis_input].reshape(-1)[0])
+    axis = inputs.get(comparison.axis_input)
+    if axis is not None and axis.dtype.kind in "iu" and axis.size:
+        arguments["axis"] = int(axis.flat[0])
     declared = operator.attribute("reduction")
     if declared is not None:
         arguments["reduction"] = parse_reduction(str(attributes[declared.name] or "none").lower())

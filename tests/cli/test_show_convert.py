@@ -167,6 +167,10 @@ def test_an_svg_of_a_tensor(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert "1" in shown(capsys, "[1,2]", "--svg", tmp_path / "t.svg")
     assert (tmp_path / "t.svg").read_text().startswith("<svg")
     assert run_safely(["show", "[1]", "[2]", "--svg", "x.svg"]) == 2
+    capsys.readouterr()
+    assert "data" in json.loads(shown(capsys, "[1]", "--json", "--svg", tmp_path / "j.svg"))
+    assert (tmp_path / "j.svg").read_text().startswith("<svg")
+    assert run_safely(["show", "[1]", "--json", "--svg", "-"]) == 2
 
 
 # convert

@@ -590,8 +590,14 @@ def test_lessons_have_a_next_step(tmp_path: Path) -> None:
         ("verify x.jsonl --strict", "--strict is about a runtime"),
         ("rules --grad --markdown", "--grad tells of gradients and nothing else"),
         ("rules --table 1 --grad", "--grad tells of gradients and nothing else"),
-        ("rules torch --grad", "gradients and tables are of no operator"),
-        ("rules torch --table 1", "gradients and tables are of no operator"),
+        ("rules torch --grad", "--grad tells of gradients and nothing else"),
+        ("rules torch --table 1", "--table is a whole one, as Markdown"),
+        ("runtimes onnx --adapter onnx", "--adapter prints a file and asks nobody"),
+        ("runtimes --adapter onnx --python p", "--adapter prints a file and asks nobody"),
+        ("samples first-look --answer --run", "--answer is for reading a lesson"),
+        ("show [1] --stat --svg x.svg", "--stat prints a line and draws nothing"),
+        ("show two.npz --svg x.svg", "one SVG shows one tensor"),
+        ("verify x.jsonl --format github -q", "--format is how failures are printed one by one"),
         ("verify x.jsonl --format junit", "--format does not take 'junit'"),
         ("scatter-nd [1] [[0]] [2] --in-place=foo", "--in-place does not take 'foo'"),
     ],
@@ -599,6 +605,7 @@ def test_lessons_have_a_next_step(tmp_path: Path) -> None:
 def test_no_option_is_passed_over_in_silence(
     words: str, problem: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    np.savez("two.npz", a=[1], b=[2])
     code, told = refusal(f"gscli {words}", capsys)
     assert (code, told.splitlines()[0]) == (2, f"error: {problem}")
 

@@ -183,6 +183,7 @@ def test_thousands_of_words_at_random(
         "compare scatter-nd [1,2,3] [[0],[9223372036854775807]] [9,10]",
         "explain numpy getitem [[1,2,3]] 0 [false,false,false] --code numpy",
         "explain torch index [[1,2,3]] 0 [false,false,false] --code torch",
+        'check openvino gather [1,2] [-1] "a"',
     ],
 )
 def test_odd_index_numbers_are_no_bugs(line: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -17,7 +17,6 @@ import sys
 from collections.abc import Sequence
 from functools import partial
 
-from gscli.base import UsageError
 from gscli.cli.building import tool
 from gscli.cli.completion import complete_operator
 from gscli.cli.options import (
@@ -41,22 +40,22 @@ def rules(
     operator: str | None = argument(
         "[OPERATOR]]", "only it", complete_operator, None, follows="name"
     ),
-    markdown: bool = option("print a Markdown table"),
+    markdown: bool = option(
+        "print a Markdown table", excludes=("json",), why="--markdown is a format of its own"
+    ),
     gradients: bool = option(
         "what frameworks choose where a gradient is open", flag="--grad",
-        excludes=("markdown", "table"), why="--grad tells of gradients and nothing else",
+        excludes=("markdown", "table", "name"), why="--grad tells of gradients and nothing else",
     ),
     table: int | None = option(
         "a table of the comparison article", "N", minimum=1, maximum=2,
-        excludes=("json",), why="--table is Markdown",
+        excludes=("json", "name"), why="--table is a whole one, as Markdown",
     ),
     *,
     settings: Settings,
 ) -> int:  # fmt: skip
     from gscli.lab import rules as computing
 
-    if name is not None and (gradients or table is not None):
-        raise UsageError("gradients and tables are of no operator", where=name, hint="leave it out")
     if gradients:
         return _print_conventions(settings)
     if table is not None:

@@ -156,12 +156,13 @@ def check_stdout_free(output: str | None, settings: Settings) -> None:
 def runtimes(
     runtime: str | None = argument("[R]", "start it, and say what it answers", default=None),
     python: str | None = PYTHON,
-    adapter: str | None = option("print the adapter of a runtime, one file", "NAME"),
+    adapter: str | None = option(
+        "print the adapter of a runtime, one file", "NAME",
+        excludes=("json", "python", "runtime"), why="--adapter prints a file and asks nobody",
+    ),
     *,
     settings: Settings,
-) -> int:
-    if runtime is not None and adapter is not None:
-        raise UsageError("one thing at a time", valid="R or --adapter NAME")
+) -> int:  # fmt: skip
     if adapter is not None:
         from gscli.runtimes.catalogue import bundle_adapter
 

@@ -62,7 +62,10 @@ def samples(
         "run the lesson's commands", excludes=("json",),
         why="--json tells of lessons, --run runs them",
     ),
-    answer: bool = option("tell the answer of the exercise too"),
+    answer: bool = option(
+        "tell the answer of the exercise too",
+        excludes=("json", "run", "output"), why="--answer is for reading a lesson",
+    ),
     output: str | None = option("write the files into FOLDER", "FOLDER", "-o"),
     *,
     settings: Settings,

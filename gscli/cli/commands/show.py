@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from functools import partial
 from typing import TYPE_CHECKING
 
 from gscli.base import UsageError
@@ -27,7 +26,6 @@ from gscli.cli.options import (
     argument,
     make_view_options,
     option,
-    print_json,
     print_report,
 )
 
@@ -51,14 +49,17 @@ COMMITS_SHOWN = 20
 def show(
     words: Sequence[str] = argument("FILE[::NAME]...", "what to look at", complete_file),
     stat: bool = option(
-        "one line: min and max with their places, mean, counts of nan, inf and zero"
+        "one line: min and max with their places, mean, counts of nan, inf and zero",
+        excludes=("svg",), why="--stat prints a line and draws nothing",
     ),
     *,
     settings: Settings,
-) -> int:
+) -> int:  # fmt: skip
     from gscli import files
+    from gscli.cli.call import check_outputs
     from gscli.files.request import member_word
 
+    check_outputs(settings)
     if settings.svg is not None and len(words) > 1:
         raise UsageError("one SVG shows one tensor", where=f"{len(words)} files")
     for number, text in enumerate(words):
@@ -75,9 +76,10 @@ def show(
             drawn = not (settings.plain or settings.json or settings.dtype)
             loaded = files.load(text, name="tensor", leave=drawn, stdin=stdin, **settings.reading)
             _print_tensor(loaded, settings)
-        elif settings.slice is not None:
+        elif settings.slice is not None or settings.svg is not None:
+            kind = "one SVG shows" if settings.slice is None else "--slice is a part of"
             hint = f"name one of them: {member_word(text, listed[0].name)}" if listed else ""
-            raise UsageError("--slice is a part of one tensor", where=sanitize(text), hint=hint)
+            raise UsageError(f"{kind} one tensor", where=sanitize(text), hint=hint)
         else:
             _print_members(text, listed, settings)
     return 0
@@ -153,22 +155,20 @@ def _print_statistics(
 ) -> None:
     """A line of each tensor, behind the names of members; one document with --json."""
     from gscli import files
-    from gscli.cli.call import write_results
+    from gscli.disk import mapped
     from gscli.files.statistics import compute_statistics
 
     words = {"": text} if listed is None else {m.name: f"{text}::{m.name}" for m in listed}
     width = max((len(sanitize(name)) for name in words), default=0)
-    documents = list[dict[str, object]]()
+    documents, lines = list[dict[str, object]](), list[str]()
     for name, word in words.items():
         array = files.load(word, name="tensor", stdin=stdin, **settings.reading).array
         summary = compute_statistics(*_take_chosen(array, settings))
-        line = f"{sanitize(name):<{width}}  " * (listed is not None) + summary.text()
-        write_results([array], settings, text="" if settings.json is not None else f"{line}\n")
+        lines.append(f"{sanitize(name):<{width}}  " * (listed is not None) + summary.text())
+        mapped.check_unchanged(array)
         documents.append({"name": name, **summary.to_dict()} if name else summary.to_dict())
-    if settings.json is not None:
-        print_json(documents[0] if listed is None else {"file": text, "members": documents})
-    elif not words:
-        sys.stdout.write("no tensors\n")
+    document = documents[0] if listed is None else {"file": text, "members": documents}
+    print_report(settings, lambda: document, lambda: join_lines(lines or ["no tensors"]))
 
 
 def _print_tensor(loaded: LoadedInput, settings: Settings) -> None:
@@ -178,20 +178,18 @@ def _print_tensor(loaded: LoadedInput, settings: Settings) -> None:
     from gscli.views.lines import render_text
     from gscli.views.terminal.tables import format_tensor_text, make_tensor_drawing
 
-    name, array, figures = loaded.origin, loaded.array, dict[str, str]()
-    if settings.json is not None:
-        chosen, _ = _take_chosen(array, settings)
-        write_results([array], settings, make_document=partial(dump_json, chosen))
-        return
-    options = make_view_options(settings)
-    text = (
-        format_tensor_text(name, array, options) if settings.plain
-        else render_text(make_tensor_drawing(name, array, options), options)
-    )  # fmt: skip
+    name, array = loaded.origin, loaded.array
+    text, figures, options = "", dict[str, str](), make_view_options(settings)
+    if settings.is_screen_used and settings.plain:
+        text = format_tensor_text(name, array, options)
+    elif settings.is_screen_used:
+        text = render_text(make_tensor_drawing(name, array, options), options)
     if settings.svg is not None:
         from gscli.views.figure import render_svg
 
         view = make_tensor_drawing(name, array, make_view_options(settings, is_for_file=True))
         figures[settings.svg] = render_svg(view, name, theme=settings.theme)
-    shown = "" if settings.quiet or settings.svg == "-" else text
-    write_results([array], settings, text=shown, pictures=figures)
+    write_results(
+        [array], settings, text=text, pictures=figures,
+        make_document=lambda: dump_json(_take_chosen(array, settings)[0]),
+    )  # fmt: skip

@@ -84,7 +84,7 @@ def verify(
     reports: str | None = REPORT,
     report_format: str = option(
         "how failures are printed", "NAME", flag="--format", choices=FORMATS, default="text",
-        excludes=("json",), why="--json is a format of its own",
+        excludes=("json", "quiet"), why="--format is how failures are printed one by one",
     ),
     strict: bool = option(
         "also fail where a runtime answers and the record refuses",
