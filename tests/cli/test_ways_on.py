@@ -318,7 +318,10 @@ def test_slips_of_the_shell_get_the_words_that_were_meant(
 def test_short_options_in_one_word_are_read_as_before(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    for words in ("gather [1,2,3] [1] -qv", "gather [1,2,3] [1] -a0 -q", "gather -q -- [1] -0"):
+    for words in (
+        "gather [1,2,3] [1] -qv", "gather [1,2,3] [1] -a0 -q", "gather -q -- [1] -0",
+        "take [1,2,3] [1] -a 0", "numpy put [1,2,3] [1] [5] -v",
+    ):  # fmt: skip
         assert run_safely(words.split()) == 0, capsys.readouterr().err
 
 
