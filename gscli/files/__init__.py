@@ -146,9 +146,8 @@ def load_many(
         others = [name for name in names if name not in named]
         keys = {name: match_argument(name, names, parts, text) for name in others}
         missing = [name for name, key in keys.items() if key is None and name not in optional]
-        first, legal = "".join(missing[:1]), list_keys(parts)
-        problem = f"{text} has nothing for {first}"
-        hint = f"--{first.replace('_', '-')} names it beside {text}"
+        first, legal = "".join(missing[:1]).replace("_", "-"), list_keys(parts)
+        problem, hint = f"{text} has nothing for {first}", f"--{first} names it beside {text}"
         check_rule(not missing, problem, text, kind=CannotRead, valid=legal, hint=hint)
         return {
             name: _load(parts[key], ReadRequest(name, *types, opaque_only=True, limit=limit))

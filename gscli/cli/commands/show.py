@@ -103,12 +103,9 @@ def _list_several(
 def _list_commits(path: str) -> list[Commit]:
     """The newest versions of an Icechunk repository; none for anything else."""
     from gscli.files.request import STORES, file_suffix
-
-    if file_suffix(path) not in STORES:
-        return []
     from gscli.files.stores.zarr_place import is_repository, parse_location
 
-    if not is_repository(parse_location(path).path):
+    if file_suffix(path) not in STORES or not is_repository(parse_location(path).path):
         return []
     from gscli.files.stores.icechunk_store import list_commits
 
