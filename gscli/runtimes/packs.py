@@ -239,17 +239,15 @@ def format_coverage_table(
         other = others.get(pack.operator.full_name)
         counts = pack.cases_by_rule
         rules = {**dict.fromkeys(counts, 0), **(other.rules if other else {})}
-        covered = f"{_count_covered(counts)} of {len(rules)} rules"
-        text = f"{format_count(len(pack.cases), 'case')}, {covered}"
-        yield f"{pack.operator.full_name}: {text}"
+        yield f"{pack.operator.full_name}: {_describe_suite(len(pack.cases), counts, len(rules))}"
         if other is not None:
-            covered = f"{_count_covered(rules)} of {len(rules)} rules"
-            text = f"{format_count(other.cases, 'case')}, {covered}"
+            text = _describe_suite(other.cases, rules, len(rules))
             yield f"  in brackets: {other.name}, {text}"
         for rule in sorted(rules):
             more = f" ({rules[rule]})" if other else ""
             yield f"  {counts.get(rule, 0):5d}{more:<7}  {rule}".rstrip()
 
 
-def _count_covered(counts: Mapping[str, int]) -> int:
-    return sum(count > 0 for count in counts.values())
+def _describe_suite(cases: int, counts: Mapping[str, int], total: int) -> str:
+    covered = sum(count > 0 for count in counts.values())
+    return f"{format_count(cases, 'case')}, {covered} of {total} rules"
