@@ -139,8 +139,8 @@ def _check_parts(record: Any) -> None:
         raise ValueError(f"expect is {expect!r}, with the output where it is 'output'")
 
 
-def build_repro_command(case: Case, file: str = "") -> str:
-    """The command that runs the case in a shell; "" for an unknown operator.
+def build_repro_command(case: Case, file: str = "", *, has_gradients: bool = False) -> str:
+    """The command that runs the case in a shell, or its gradients; "" for an unknown operator.
 
     Everything stands in it, unless that would be longer than a person reads: then the tensors are
     named in the `.jsonl` file that the case is from, and the answer is held against the recorded
@@ -150,10 +150,13 @@ def build_repro_command(case: Case, file: str = "") -> str:
         operator = find_operator(case.operator)
     except UsageError:
         return ""
-    command = build_command(operator, case.attrs, format_inputs(case.inputs))
+    flow = case.cotangent if has_gradients else None
+    more = [] if flow is None else ["--cotangent", *format_inputs({"cotangent": flow}).values()]
+    command = build_command(operator, case.attrs, format_inputs(case.inputs), more)
+    command = command.replace("gscli ", "gscli grad ", 1) if more else command
     if len(command) <= MAX_COMMAND_CHARACTERS or not file or file.lstrip().startswith("{"):
         return command
-    if not file.lower().endswith(".jsonl"):
+    if more or not file.lower().endswith(".jsonl"):
         return format_command(["gscli", "verify", file, "--only", case.id])
     words = {name: f"{file}::{case.id}/{name}" for name in case.inputs}
     expected = ["--expect", f"{file}::{case.id}/output"] if case.expect == "output" else []

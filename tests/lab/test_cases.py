@@ -92,6 +92,24 @@ def test_the_reproducing_command_gives_the_same_answer() -> None:
     assert json.loads(done.stdout) == {"dtype": "float32", "shape": [1], "data": ["nan"]}
 
 
+def test_a_gradient_that_differs_is_reproduced_as_a_gradient(tmp_path: Path) -> None:
+    one = {"dtype": "float64", "shape": [1], "data": [1.0]}
+    inputs = {"input": one, "index": {"dtype": "int64", "shape": [1], "data": [0]}, "src": one}
+    case = {
+        "id": "a", "framework": "torch", "op": "scatter_add", "inputs": inputs, "attrs": {"dim": 0},
+        "expect": "output", "output": {**one, "data": [2.0]}, "cotangent": {**one, "data": [3.0]},
+        "gradients": {"src": one},
+    }  # fmt: skip
+    unknown = {**CASE, "op": "Gathr"}
+    (tmp_path / "c.jsonl").write_text(json.dumps(case) + "\n" + json.dumps(unknown))
+    told = verify(str(tmp_path / "c.jsonl")).stdout.splitlines()
+    assert told[0] == "FAILED a: gradient of src[0] is 3.0, recorded 1.0"
+    done = gscli([*shlex.split(told[1])[1:], "--of", "src", "--json=output"])
+    assert json.loads(done.stdout)["data"] == [3.0]
+    assert told[2].startswith("FAILED ")
+    assert told[3] == "0 passed, 2 failed"
+
+
 def test_of_a_long_case_the_file_is_named_in_place_of_its_values(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -439,7 +439,7 @@ def test_verify_groups_failures_and_reports_them_as_fuzz_does(tmp_path: Path) ->
     code, out, _ = gscli(*words, "--report", str(folder))
     at = out.index("one cause of ")
     assert (code, out[:at].count("FAILED ")) == (1, int(out[at:].split()[3]))
-    title = "onnx.gather, onnx.gather_nd another value than the rules (negative index"
+    title = "onnx.gather, onnx.gather_nd another value than the record (negative index"
     assert title in out[at:].splitlines()[0]
     names = [line[12:] for line in out.splitlines() if line.startswith("  known as: ")]
     assert {name.partition(": ")[0] for name in names} == {

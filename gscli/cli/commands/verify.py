@@ -189,7 +189,7 @@ class FailedCase(Record):
             return ""
         if form == "text":
             word = {"failed": "FAILED"}.get(self.outcome, self.outcome)
-            return f"{word} {self.id}: {self.problem}\n  {self.command}\n"
+            return f"{word} {self.id}: {self.problem}\n" + f"  {self.command}\n" * bool(self.command)
         level = "error" if self.outcome in _RED else "warning"
         place = f"file={_escape(self.path, ':,')},line={self.line},title={_escape(self.id, ':,')}"
         text = "; ".join(filter(None, (self.problem, self.command)))
@@ -258,8 +258,10 @@ class _CaseCounts:
         else:
             from gscli.lab.cases import build_repro_command
 
-            case, command = result.case, build_repro_command(result.case, path)
-            facts = case.id, result.problem, command, path, case.line, result.finding
+            case, finding = result.case, result.finding
+            is_gradient = finding is not None and finding.mismatch.kind == "gradient"
+            command = build_repro_command(case, path, has_gradients=is_gradient)
+            facts = case.id, result.problem, command, path, case.line, finding
             failure = FailedCase("failed", *facts)
             if any(map(self.accepted.match, failure.names)):
                 failure = failure._replace(outcome="known")
@@ -275,7 +277,8 @@ def _format_causes(findings: Sequence[FuzzFinding]) -> Iterator[str]:
     for cause in group_by_cause(findings):
         if cause.total > 1:
             count = format_count(cause.total, "case")
-            yield f"one cause of {count}: {cause.describe(has_rules=True)}\n"
+            text = cause.describe(has_rules=True).replace("the rules", "the record")
+            yield f"one cause of {count}: {text}\n"
             yield from (f"  known as: {finding.signature}\n" for finding in cause.findings)
 
 
