@@ -189,7 +189,8 @@ class FailedCase(Record):
             return ""
         if form == "text":
             word = {"failed": "FAILED"}.get(self.outcome, self.outcome)
-            return f"{word} {self.id}: {self.problem}\n" + f"  {self.command}\n" * bool(self.command)
+            command = f"  {self.command}\n" if self.command else ""
+            return f"{word} {self.id}: {self.problem}\n{command}"
         level = "error" if self.outcome in _RED else "warning"
         place = f"file={_escape(self.path, ':,')},line={self.line},title={_escape(self.id, ':,')}"
         text = "; ".join(filter(None, (self.problem, self.command)))
