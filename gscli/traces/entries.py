@@ -303,16 +303,11 @@ class _EntryBuilder:
             term_counts, current = terms[where], values[where]
             fresh = not layout.include_self and bool((term_counts == 0).any())
             target.apply_updates(Tile(whole, where, None, ()), masked[number][keep][:, None])
-            combined = values[where]
-            old, operands, new = current, (current, update), combined
-            if layout.reduction == "none":  # what is summed is cast once, at the end
-                old, new = (saturating_cast(value, target.dtype) for value in (old, new))
+            operands = current, update
             if target.rule.epilogue is not None:
-                old, _ = self._apply_epilogue(target, where, current)
-                new, operands = self._apply_epilogue(target, where, combined)
-            if target.rule.divisor is not None:
-                old = _divide(target, current, term_counts)
-                new = _divide(target, combined, term_counts + 1)
+                operands = self._meet_data(target, where, values[where])
+            old = self._finish(target, where, current, term_counts)
+            new = self._finish(target, where, values[where], term_counts + 1)
             if fresh:
                 old = np.where(term_counts == 0, initial[where], old)
             terms[where] += 1
@@ -330,17 +325,22 @@ class _EntryBuilder:
         chosen = rows[grid] if grid else rows[None]
         return chosen.reshape(self.replayed_count, self.layout.window_size)
 
-    def _apply_epilogue(
+    def _finish(
+        self, target: ScatterOutput, cells: Indices, values: Array, counts: Indices
+    ) -> Array:
+        """What cells hold when their running values, of so many terms, are all that they get."""
+        rule = target.rule
+        if rule.epilogue is not None:
+            return rule.epilogue(*self._meet_data(target, cells, values)).reshape(values.shape)
+        if rule.divisor is not None:
+            sums = saturating_cast(values, target.dtype)
+            return rule.divide_sums(sums, counts, as_c=target.keeps_lone)
+        # What is summed is cast once, at the end.
+        return saturating_cast(values, target.dtype) if rule.ufunc is None else values
+
+    def _meet_data(
         self, target: ScatterOutput, cells: Indices, values: Array
-    ) -> tuple[Array, tuple[Array, Array]]:
-        """What updates that met each other make of data, and the two values that met last."""
-        assert target.rule.epilogue is not None
+    ) -> tuple[Array, Array]:
+        """Data, and what updates that met each other come to in its type."""
         data = target.data[cells].reshape(values.shape if self.layout.data_shape else ())
-        operands = data, target.rule.convert(data, values.reshape(data.shape))
-        return target.rule.epilogue(*operands).reshape(values.shape), operands
-
-
-def _divide(target: ScatterOutput, sums: Array, counts: Indices) -> Array:
-    """Running sums of so many values, divided as at the end."""
-    sums = saturating_cast(sums, target.dtype)
-    return target.rule.divide_sums(sums, counts, as_c=target.keeps_lone)
+        return data, target.rule.convert(data, values.reshape(data.shape))

@@ -62,8 +62,7 @@ def print_backward(call: Call) -> int:
 
     trace = call.run_in_memory()
     formula = Formula(trace)
-    convention = choose_convention(trace.operator.framework.name)
-    backward = formula.list_gradients(convention)
+    backward = formula.list_gradients(choose_convention(trace.operator.framework.name))
     ranges = [f"for {formula.ranges}"] * bool(formula.ranges)
     lines = [trace.title, formula.equation, *backward.values(), *ranges]
     sys.stdout.write(wrap_lines(lines, make_view_options(call.settings).width))

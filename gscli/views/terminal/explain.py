@@ -97,8 +97,6 @@ class Explanation(TraceDrawing):
         return [equation, *formula.meaning, *ends]
 
     def _summary(self) -> list[str]:
-        lines = [format_counts(self.trace, count_cells(self.trace))]
         rest = self.trace.entry_count - len(self.shown)
-        if rest > 0:
-            lines.append(f"{format_count(rest, 'more entry', 'more entries')}: --limit N")
-        return lines
+        more = [f"{format_count(rest, 'more entry', 'more entries')}: --limit N"] * (rest > 0)
+        return [format_counts(self.trace, count_cells(self.trace)), *more]

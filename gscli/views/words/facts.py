@@ -113,7 +113,9 @@ class Describer:
         texts |= {"by": f"{by} {texts['result']}", "reduction": reduction}
         texts["past"] = words.past.format(**texts)
         if entry.dropped:
-            texts["lost"] = self.format_dropped(entry)
+            several = len(entry.dropped) > 1
+            count = format_count(entry.dropped_count, "update")
+            texts["lost"] = count if several else self._update_cell(entry.dropped[0])
             texts["lie"] = "is" if entry.dropped_count == 1 else "are"
         if change is None:
             return EntryFacts("unknown", texts)
@@ -230,12 +232,6 @@ class Describer:
         if self.trace.kind == "gather":
             return format_cell(self.trace.output_name, entry.result, layout.output_shape)
         return self._update_cell(entry.result)
-
-    def format_dropped(self, entry: Entry) -> str:
-        """The updates of a live entry whose cells do not exist."""
-        if len(entry.dropped) > 1:
-            return format_count(entry.dropped_count, "update")
-        return self._update_cell(entry.dropped[0])
 
     def _update_cell(self, box: Box) -> str:
         updates = self.trace.tensor("updates")
