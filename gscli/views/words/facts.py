@@ -26,9 +26,6 @@ from gscli.views.texts import NumberFormat
 
 _EXACT = {"add": operator.add, "sub": operator.sub, "mul": operator.mul, "pow": operator.pow}
 
-# Exponents of whole numbers that count as they are.
-_EXPONENTS = 64
-
 # Cells of a slice whose values stand in a text, between brackets or told in sentences.
 MAX_BRACKETED_CELLS, TOLD_CELLS = 8, 100
 
@@ -171,7 +168,7 @@ class Describer:
         if combine is None or value.dtype.kind not in "iu":
             return ""
         numbers = [term.item() for term in terms]
-        if combine is operator.pow and numbers[1] not in range(_EXPONENTS):
+        if combine is operator.pow and numbers[1] not in range(64):  # they count as they are
             return ""
         exact = reduce(combine, numbers)
         shown = self.numbers.format_value(np.asarray(exact)) if type(exact) is float else exact

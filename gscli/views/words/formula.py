@@ -97,8 +97,7 @@ class Formula:
         if layout.fold is not None:
             return self._fold_equation(layout.fold)
         if layout.kind == "gather":
-            name = layout.data_name or "data"
-            return f"{self._result('output')} = {self._format_target(name)}"
+            return f"{self._result('output')} = {self._format_target(str(layout.data_name))}"
         target, update = self._format_target("output"), self._scale + self._update()
         own = f"{target} and " if layout.include_self else ""
         equation = REDUCTION_WORDS[layout.reduction].equation
@@ -106,19 +105,16 @@ class Formula:
 
     def _fold_equation(self, fold: Fold) -> str:
         """What an entry of a gather does whose cells are folded."""
-        update, factor = self._format_target(self._layout.data_name or "data"), ""
-        entries, grid = len(self._addressing.entry_shape), self._addressing.entry_shape
+        update, factor = self._format_target(str(self._layout.data_name)), ""
+        entries = len(self._addressing.entry_shape)
         if fold.factors is not None:
             row = [self._number(self._addressing.columns[0])]
             place = row if fold.are_by_row else self.letters[:entries]
             factor = _format_subscript(fold.factors, place, ",")
             update = f"{factor} * {update}"
-        if isinstance(self._addressing.generated[0].recipe, range):
-            own = len(self._layout.output_shape) - len(self._addressing.window)
-            bag = list(self.letters[:own])
-        else:
-            bags = self._trace.inputs[BAGS].shape
-            bag = [_format_subscript(BAGS, self._broadcast(bags, grid, self.letters), ",")]
+        own = len(self._layout.output_shape) - len(self._addressing.window)
+        is_row = isinstance(self._addressing.generated[0].recipe, range)
+        bag = self.letters[:own] if is_row else [f"{BAGS}[{self.letters[0]}]"]
         target = _format_subscript("output", [*bag, *self.letters[entries:]], ",")
         update = update if fold.scatter.updates.scale is None else f"-{update}"  # type: ignore[union-attr]
         if fold.is_weighted:
@@ -372,6 +368,5 @@ def _explain_duplicate(teller: Describer, entry: Entry) -> list[str]:
         (_, result), _ = format_entry(teller, entry, MOVE_TEMPLATES)
         sum_ = f": {result}" if result else ""
         return [f"{again}, and reduction {trace.reduction} combines them{sum_}."]
-    if trace.layout.unspecified_order:
-        return [f"{again}. {trace.layout.unspecified_order}; here the last entry wins."]
-    return [f"{again}; the last entry wins."]
+    order = trace.layout.unspecified_order
+    return [f"{again}{f'. {order}; here' if order else ';'} the last entry wins."]
