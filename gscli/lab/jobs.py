@@ -89,11 +89,15 @@ def write_hint(hint: str) -> str:
 
     >>> write_hint("--reduction add|mul defines it"), write_hint("--opset 18")
     ('"attrs": {"reduction": "add"} defines it', '"attrs": {"opset": 18}')
+    >>> write_hint("--dtype bfloat16, or what was written")
+    'first gscli convert IN OUT.safetensors --dtype bfloat16, or what was written'
     """
     if "--max-bytes" in hint:
         return "a batch has fixed limits; the operator's own command takes --max-bytes"
     if hint == STRICT_HINT:
         return "warnings stand in the result, and refuse nothing"
+    if hint.startswith("--dtype") and "what was written" in hint:  # opaque elements of a file
+        return f"first gscli convert IN OUT.safetensors {hint}"
     if "gscli " in hint:  # a command of its own
         return hint
     hint = re.sub(r"--dtype (\w+)", r'{"dtype": "\1", …} as an input', hint)

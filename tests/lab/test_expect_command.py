@@ -264,6 +264,19 @@ def test_fractions_without_a_type_are_the_nearest_of_the_other_type(dtype: str) 
         assert gscli(*other).returncode == 1
 
 
+def test_opaque_elements_are_of_the_type_that_is_named(tmp_path: Path) -> None:
+    for name, data in (("a", "[1.5,2]"), ("b", "[1.5,3]")):
+        gscli("convert", data, f"{name}.npy", "--dtype", "bfloat16", cwd=tmp_path)
+    assert b"help: --dtype bfloat16" in gscli("diff", "a.npy", "a.npy", cwd=tmp_path).stderr
+    run = ("gather", "a.npy", "[0,1]", "-q", "--expect")
+    for words in (("diff", "a.npy"), run):
+        codes = [
+            gscli(*words, other, "--dtype", "bfloat16", cwd=tmp_path).returncode
+            for other in ("a.npy", "b.npy")
+        ]
+        assert codes == [0, 1]
+
+
 def test_a_tolerance_below_1_lets_no_integers_differ_and_no_text_is_a_number() -> None:
     small = difference.Tolerance(atol=0.5)
     large = np.array([2**53 + 1, 2**62, 5])

@@ -115,7 +115,7 @@ def load_expected(settings: Settings, words: Sequence[str]) -> Expected:
     """What `--expect` names, read before anything runs."""
     text = str(settings.expect)
     check_single_stdin([text, *{*words, *settings.extra.values()}], "--expect")
-    loaded = files.load(text, name="expect", max_bytes=settings.max_bytes)
+    loaded = files.load(text, name="expect", opaque_only=True, **settings.reading)
     return loaded, make_tolerance(settings)
 
 

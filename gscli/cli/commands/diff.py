@@ -27,9 +27,12 @@ if TYPE_CHECKING:
 
 RTOL = SHARED_OPTIONS["rtol"]._replace(help="difference allowed, times the value in B")
 ATOL = SHARED_OPTIONS["atol"]._replace(help="difference allowed to all")
+DTYPE = SHARED_OPTIONS["dtype"]._replace(help="element type of both, converted without loss")
 
 
-@tool("diff", JSON_OPTION, RTOL, ATOL, "max_bytes", "limit", "quiet", "color", "width", "debug")
+@tool(
+    "diff", JSON_OPTION, RTOL, ATOL, DTYPE, "max_bytes", "limit", "quiet", "color", "width", "debug"
+)
 def diff(
     first: str = argument("A", "FILE[::NAME], - or inline", complete_file),
     second: str = argument("B", "what A should be", complete_file),
@@ -54,8 +57,7 @@ def diff(
             texts.append(f"{shown} is only in {sanitize(holder)}\n")
             continue
         left, right = (
-            load(word, name="tensor", max_bytes=settings.max_bytes)
-            for word in (actual_word, expected_word)
+            load(word, name="tensor", **settings.reading) for word in (actual_word, expected_word)
         )
         actual = cast_untyped(left, right.array) if right.is_typed else left.array
         differences = compare_tensors(actual, cast_untyped(right, actual), tolerance)
