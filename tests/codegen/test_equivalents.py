@@ -36,6 +36,7 @@ WAYS = [
     ("scatter-nd [[1,2]] [[0,1],[0,0]] [9,8] -r sub --as numpy,onnx",
      "numpy subtract-at [[1,2]] [0,0] [1,0] [9,8]"),
     ("take 19 [-1,-3] --as jax,openvino", "jax take 19 [-1,-3] --mode fill"),
+    ("gather-elements [1,2] [0] --as onnx,tf --opset 11", "gather-elements [1,2] [0]"),
 ]  # fmt: skip
 
 

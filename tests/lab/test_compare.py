@@ -327,6 +327,17 @@ def test_the_limit_holds_for_all_different_answers_together() -> None:
     assert len(compare("gather", inputs, max_bytes=7000, only=["numpy"]).rows) == 3
 
 
+@pytest.mark.parametrize(("words", "text"), [
+    (["gather", "[1,2,3]", "[0,1]", "--lines"], "--lines draws one short axis where rule sets part"),
+    (["take", "[[1,2],[3,4]]", "[0,3]"], "another shape: [2,2]  1 2 0 0"),
+])  # fmt: skip
+def test_lines_that_are_not_drawn_and_other_shapes_are_told(
+    words: list[str], text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run_safely(["compare", *words])
+    assert text in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(("words", "status"), [
     (["[0,9]"], 1), (["[5,9]"], 1), (["[5,9]", "--as", "onnx,torch"], 1),
     (["[5,9]", "--as", "onnx"], 1), (["[0,1]", "--as", "onnx,torch"], 0),

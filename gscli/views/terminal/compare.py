@@ -56,13 +56,15 @@ class ComparisonView(Drawing):
         answers, ruler = self.answers, self._number_line(width)
         is_table = bool(answers.columns) and not (self.options.lines and ruler)
         body = self._table(width) if is_table else []
-        is_hinted = self.options.hints and bool(ruler and body)
-        hint: list[Line] = [[("  as number lines: --lines", self.look.dim)]] * is_hinted
+        hint = "  as number lines: --lines" * bool(self.options.hints and ruler and body)
+        if self.options.lines and not ruler:
+            hint = "  --lines draws one short axis where rule sets part, in 80 columns or more"
         ruler = None if is_table else ruler
         lines = [*self._heading(width), [], *(body or self._render_groups(width, ruler)), []]
         for text in answers.list_footnotes():
             lines += self.wrap(text, width, self.look.dim, indent="  ")
-        return lines + self.wrap(answers.summary(), width, self.look.bold, indent="  ") + hint
+        lines += self.wrap(answers.summary(), width, self.look.bold, indent="  ")
+        return lines + self.wrap(hint, width, self.look.dim, indent="  ") * bool(hint)
 
     def _heading(self, width: int) -> list[Line]:
         title, call = f"compare {self.comparing.concept}", self.answers.call

@@ -160,7 +160,8 @@ class ComparisonTexts:
             return [], ["the others are compared with it" if self.has_others else "the only answer"]
         flags, listed = self.comparing.differing_mask(group), list[Difference]()
         if flags is None:
-            return [], [f"another shape: {format_shape(output.shape)}"]
+            text = f"another shape: {format_shape(output.shape)}  {self._short(output)}"
+            return [], [text.rstrip()]
         places = np.flatnonzero(flags)
         while len(places) and len(listed) < limit:
             at = _largest_slice(flags, np.unravel_index(places[0], flags.shape))
