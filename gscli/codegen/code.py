@@ -25,7 +25,7 @@ from gscli.codegen.preamble import PreambleWriter
 from gscli.codegen.render import SnippetWriter, load_language
 from gscli.codegen.stablehlo_language import StablehloWriter
 from gscli.codegen.steps import CannotTranslate
-from gscli.codegen.target_answers import Code, Snippet
+from gscli.codegen.target_answers import Code, Snippet, describe_snippet
 from gscli.frameworks import find_called, load_framework
 from gscli.frameworks.execute import execute
 from gscli.frameworks.operator import Operator
@@ -199,20 +199,8 @@ def add_equivalents(comparing: ComparisonResult) -> ComparisonResult:
     call = build_command(trace.operator, trace.nondefault_attributes, words)
     way = call.replace("gscli", "gscli explain", 1)
     equivalents = {
-        label: _describe_equivalent(answer, f"{way} --code {answer.target}")
+        label: f"{describe_snippet(answer)} ({way} --code {answer.target})"
         for label, answer in zip(targets, answers, strict=True)
     }
     entries = tuple(entry._replace(equivalent=equivalents.get(entry.label, "")) for entry in unsaid)
     return replace(comparing, unsupported=entries)
-
-
-def _describe_equivalent(answer: Snippet, way: str) -> str:
-    """The end of a sentence on what does the same: `x.at[i] gives it, exact for these indices`.
-
-    `way`: what writes it, with the call whose answer that is.
-    """
-    if answer.verdict == "none":
-        return f"no lines give it: {answer.reason}"
-    if answer.verdict == "differs":
-        return f"{answer.operation} gives other values: {answer.reason} ({way})"
-    return f"{answer.operation} gives it, {answer.verdict} ({way})"

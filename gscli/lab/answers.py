@@ -159,8 +159,8 @@ class UnsupportedRuleSet(Record):
         """
         labels = group_pairs((row.reason, row.operator_names) for row in unsaid)
         lines = [f"{', '.join(names)} cannot say this: {why}" for why, names in labels.items()]
-        pairs = ((row.label.partition(" ")[0], row.equivalent) for row in unsaid)
-        return [*lines, *dict.fromkeys(f"{title}: {text}" for title, text in pairs if text)]
+        shown = {row.label.partition(" ")[0]: row.equivalent for row in unsaid if row.equivalent}
+        return [*lines, *(f"The same in {title}: {text}" for title, text in shown.items())]
 
 
 @former_names(

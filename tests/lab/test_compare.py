@@ -328,7 +328,7 @@ def test_the_limit_holds_for_all_different_answers_together() -> None:
 
 
 @pytest.mark.parametrize(("words", "text"), [
-    (["gather", "[1,2,3]", "[0,1]", "--lines"], "--lines draws one short axis where rule sets part"),
+    (["gather", "[1,2,3]", "[0,1]", "--lines"], "--lines draws one short axis"),
     (["take", "[[1,2],[3,4]]", "[0,3]"], "another shape: [2,2]  1 2 0 0"),
 ])  # fmt: skip
 def test_lines_that_are_not_drawn_and_other_shapes_are_told(
