@@ -26,7 +26,7 @@ from gscli.codegen.render import SnippetWriter, load_language
 from gscli.codegen.stablehlo_language import StablehloWriter
 from gscli.codegen.steps import CannotTranslate
 from gscli.codegen.target_answers import Code, Snippet, describe_snippet
-from gscli.frameworks import find_called, load_framework
+from gscli.frameworks import TITLES, find_called
 from gscli.frameworks.execute import execute
 from gscli.frameworks.operator import Operator
 from gscli.lab.answers import ComparisonResult, UnsupportedRuleSet
@@ -179,7 +179,7 @@ def add_equivalents(comparing: ComparisonResult) -> ComparisonResult:
     if trace is None or max(array.size for array in comparing.inputs.values()) > MAX_INPUT_CELLS:
         return comparing
     said = {row.operator.framework.name for row in rows}
-    titles = {load_framework(name).title: name for name in TARGETS if name not in said}
+    titles = {TITLES[name]: name for name in TARGETS if name not in said}
     unsaid = list(comparing.unsupported)
     if not (comparing.only or comparing.opsets):
         known = {entry.label for entry in unsaid}

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from gscli.base import UsageError, check_rule
 from gscli.base.records import group_pairs
 from gscli.base.words import suggest_names
-from gscli.frameworks import ALIASES, NAMES, load_framework
+from gscli.frameworks import ALIASES, TITLES, load_framework
 from gscli.frameworks.operator import (
     OVERWRITE,
     Attrs,
@@ -116,12 +116,11 @@ def _is_called(operator: Operator, comparison: Comparison, name: str) -> bool:
 
 def _find_framework_title(word: str, name: str, declared: Sequence[DeclaredComparison]) -> str:
     """The framework that a word of `--as` names, though it does not have the operation."""
-    titles = {known: load_framework(known).title for known in NAMES}
-    for known, title in titles.items():
+    for known, title in TITLES.items():
         if name in (known, title.lower()):
             return title
     labels = {pair[1].label.lower(): pair[1].label for pair in declared}
-    names = [*titles, *ALIASES, *labels]
+    names = [*TITLES, *ALIASES, *labels]
     raise UsageError(
         f"nothing called {word!r} to compare"[:200],
         where="--as",

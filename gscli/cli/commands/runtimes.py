@@ -53,9 +53,7 @@ ON = option(
     "the runtime: NAME, NAME:VARIANT, MODULE:CLASS or a quoted command", "R",
     complete=_complete, default="",
 )  # fmt: skip
-PYTHON = option(
-    "interpreter that has the runtime", "PATH", needs="on", why="--python is about a runtime"
-)
+PYTHON = option("interpreter that has the runtime", "PATH", needs="on", why="--python needs --on")
 
 
 MAX_SECONDS = 10_000_000
@@ -63,7 +61,7 @@ MAX_SECONDS = 10_000_000
 DEFAULT_TIMEOUT = 20.0
 PATIENCE = option(
     "seconds a call may take (default 20)", "SECONDS", minimum=0.05, maximum=MAX_SECONDS,
-    default=DEFAULT_TIMEOUT, needs="on", why="--patience is about a runtime",
+    default=DEFAULT_TIMEOUT, needs="on", why="--patience needs --on",
 )  # fmt: skip
 
 
