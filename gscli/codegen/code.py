@@ -19,14 +19,14 @@ from gscli.codegen.analysis import CallAnalysis
 from gscli.codegen.exactness import describe_value_difference, list_breaking_inputs
 from gscli.codegen.lowering import Translation, translate_call
 from gscli.codegen.model_languages import OnnxWriter, OpenvinoWriter
-from gscli.codegen.native import ALIASES, TARGETS, TargetFramework
+from gscli.codegen.native import TARGETS, TargetFramework
 from gscli.codegen.own import write_own_call
 from gscli.codegen.preamble import PreambleWriter
 from gscli.codegen.render import SnippetWriter, load_language
 from gscli.codegen.stablehlo_language import StablehloWriter
 from gscli.codegen.steps import CannotTranslate
 from gscli.codegen.target_answers import Code, Snippet, describe_snippet
-from gscli.frameworks import TITLES, find_called
+from gscli.frameworks import ALIASES, TITLES, find_called
 from gscli.frameworks.execute import execute
 from gscli.frameworks.operator import Operator
 from gscli.lab.answers import ComparisonResult, UnsupportedRuleSet

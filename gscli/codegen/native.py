@@ -215,5 +215,3 @@ TARGETS: dict[str, TargetFramework] = {
         ),
     )
 }  # fmt: skip
-
-ALIASES = {"tf": "tensorflow", "np": "numpy", "pytorch": "torch"}

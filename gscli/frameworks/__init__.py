@@ -30,7 +30,7 @@ TITLES = {
     "stablehlo": "StableHLO",
 }  # fmt: skip
 NAMES: tuple[str, ...] = (*TITLES,)
-ALIASES = {"tf": "tensorflow"}
+ALIASES = {"tf": "tensorflow", "np": "numpy", "pytorch": "torch"}
 
 # Frameworks that give the bare commands: ONNX, and two operators that ONNX does not have.
 BARE_FRAMEWORKS: tuple[str, ...] = ("onnx", "openvino", "numpy")

@@ -109,16 +109,13 @@ def _without_defaults(comparison: Comparison, call: ConceptCall) -> Attrs:
 
 def _is_called(operator: Operator, comparison: Comparison, name: str) -> bool:
     """Whether a word of `--as` asks for a comparison."""
-    framework = operator.framework
-    is_framework = name in (framework.name, framework.title.lower())
-    return is_framework or comparison.label.lower().startswith(name)
+    return name == operator.framework_name or comparison.label.lower().startswith(name)
 
 
 def _find_framework_title(word: str, name: str, declared: Sequence[DeclaredComparison]) -> str:
     """The framework that a word of `--as` names, though it does not have the operation."""
-    for known, title in TITLES.items():
-        if name in (known, title.lower()):
-            return title
+    if name in TITLES:
+        return TITLES[name]
     labels = {pair[1].label.lower(): pair[1].label for pair in declared}
     names = [*TITLES, *ALIASES, *labels]
     raise UsageError(

@@ -347,7 +347,9 @@ def test_a_rule_set_of_as_that_has_no_answer_is_no_agreement(words: list[str], s
     assert run_safely(["compare", "gather", "[10,20,30]", *words, "-q"]) == status
 
 
-@pytest.mark.parametrize("names", [("onnx", "onnx"), ("torch", "pytorch"), ("onnx", "onnx gather")])
+@pytest.mark.parametrize(
+    "names", [("onnx", "onnx"), ("torch", "pytorch"), ("np", "numpy"), ("onnx", "onnx gather")]
+)
 def test_a_framework_that_is_named_twice_answers_once(names: tuple[str, str]) -> None:
     inputs = {"data": [[1, 2], [3, 4]], "indices": [0, 1]}
     scattered = {"data": [1, 2], "indices": [[0]], "updates": [5]}
