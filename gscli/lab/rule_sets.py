@@ -65,22 +65,19 @@ def _select_by_name(concept: ConceptName, only: Sequence[str]) -> Selection:
     return chosen, [*absent.values()]
 
 
-def _check_opsets(operators: Sequence[Operator], opsets: Sequence[int]) -> None:
-    """UsageError for versions that no row has: of the future, or with ONNX left out."""
+def _expand_opsets(chosen: ComparisonsByTitle, opsets: Sequence[int]) -> ComparisonsByTitle:
+    """The comparisons with each of ONNX once for every opset.
+
+    UsageError for versions that no row has: of the future, or with ONNX left out.
+    """
+    onnx, rows = load_framework("onnx"), ComparisonsByTitle()
+    declared = [operator for pairs in chosen.values() for operator, _ in pairs]
+    operators = [operator for operator in declared if operator.framework is onnx]
     problem = "opsets are versions of ONNX, which is not among the rule sets"
     where, hint = f"opset {','.join(map(str, opsets))}", "name it too: --as onnx,…"
     check_rule(bool(operators), problem, where, kind=UsageError, hint=hint)
-    for operator in operators:
-        if operator.newest_version is not None and max(opsets) > operator.newest_version:
-            operator.resolve_version(max(opsets))
-
-
-def _expand_opsets(chosen: ComparisonsByTitle, opsets: Sequence[int]) -> ComparisonsByTitle:
-    """The comparisons with each of ONNX once for every opset."""
-    onnx = load_framework("onnx")
-    ours = [operator for pairs in chosen.values() for operator, _ in pairs]
-    _check_opsets([operator for operator in ours if operator.framework is onnx], opsets)
-    rows: ComparisonsByTitle = {}
+    if max(opsets) > (onnx.newest or 0):
+        operators[0].resolve_version(max(opsets))
     for label, pairs in chosen.items():
         for operator, comparison in pairs:
             if operator.framework is not onnx:

@@ -339,7 +339,7 @@ def test_every_view_shows_what_a_runtime_answers(form: tuple[str, ...], indices:
 def test_a_refusal_of_both_stands_in_one_row() -> None:
     words = ("compare", "gather", "[10,20,30]", "[0,7]", "--as", "onnx", "--on", WRONG)
     code, out, _ = gscli(*words)
-    assert (code, "Both rule sets" in out) == (0, True)
+    assert (code, "Both rows refuse." in out) == (0, True)
 
 
 def test_a_runtime_without_the_operation_is_told() -> None:

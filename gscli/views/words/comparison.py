@@ -240,16 +240,17 @@ class ComparisonTexts:
     def summary(self, mark: str = "") -> str:
         """How many answers and refusals there are, and what `mark`, else `≠`, compares with."""
         comparing = self.comparing
+        noun = "row" if any(row.from_runtime for row in comparing.rows) else "rule set"
         if len(comparing.groups) == 1:
             count = len(comparing.groups[0].rows)
             verb = "refuse" if self.reference is None else "agree" if count > 1 else "answer"
             missing = [row.label for row in comparing.unsupported if row.is_requested]
             more = f"; {join_names(missing)}, asked for, cannot" if missing else ""
             if count == 1:
-                return f"1 rule set {verb}s{more or '; there is no other to compare it with'}."
+                return f"1 {noun} {verb}s{more or '; there is no other to compare it with'}."
             able = " that can say this" if comparing.unsupported else ""
             whole = "Both" if count == 2 else f"All {count}"  # noqa: PLR2004
-            return f"{whole} rule sets{able} {verb}{more}."
+            return f"{whole} {noun}s{able} {verb}{more}."
         answers = len(self.comparing.answers)
         kinds = len(comparing.groups) - answers
         ways = sum(group.first.output is not None for group in self.groups)
@@ -257,7 +258,7 @@ class ComparisonTexts:
         way = f" in {ways} ways" * (ways > answers)
         counts = [format_count(answers, word) + way] * bool(answers)
         if kinds:
-            whom = format_count(comparing.refusal_count, "rule set")
+            whom = format_count(comparing.refusal_count, noun)
             counts.append(f"{format_count(kinds, 'kind')} of refusal by {whom}")
         text = f"{', '.join(counts)}."
         if self.reference is None or answers == 1:
