@@ -259,7 +259,8 @@ class _BackwardWriter:
         first = self._bring("min", f"{everywhere}{count})", f"{m}.where(holds, number, {count})")
         added, subtracted = (self._bring("add", "held", brought) for brought in ("new", "-new"))
         average = f"held = {added} / {m}.where(counts > 0, counts + {layout.own_terms}, 1)"
-        product = f"multiply({m}.ones_like(held), new, slot)[:-1]"
+        factors = f"{m}.where(live, new, 1)"  # infinity for no cell would flow back as NaN
+        product = f"multiply({m}.ones_like(held), {factors}, slot)[:-1]"
         keep_first = [
             f"best = {best}",
             f"own = (held == best) | ({m}.isnan(held) & {m}.isnan(best))",
@@ -278,7 +279,7 @@ class _BackwardWriter:
             ],
             "add": [f"held = {added}"],
             "sub": [f"held = {subtracted}"],
-            "mul": ["held = multiply(held, new, slot)"],
+            "mul": [f"held = multiply(held, {factors}, slot)"],
             "div": [f"held = held[:-1] / {product}"],
             "pow": [f"held = held[:-1] ** {product}"],
             "mean": [average],

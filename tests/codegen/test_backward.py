@@ -39,6 +39,9 @@ def test_the_command_prints_a_program() -> None:
     compile(program, "program", "exec")
     assert "updates.requires_grad_()" in program
     assert "last = " in program
+    # What is dropped is no factor: the gradient of infinity was NaN, in the loop it is 0.
+    words = ("jax", "at-multiply", "[10.0,20.0]", "[0,5]", "[2.0,Infinity]")
+    assert b"jnp.where(live, new, 1)" in call_gscli("grad", *words, "--code", "jax").stdout
 
 
 def test_a_list_of_targets_has_a_program_for_each() -> None:
