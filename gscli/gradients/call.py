@@ -20,6 +20,9 @@ from gscli.traces import Trace
 # Element types that have a gradient here.
 DIFFERENTIABLE = ("float32", "float64")
 
+# Element types of which some values fit none of them.
+NOT_REAL = ("str", "complex64", "complex128")
+
 CONVERT = "--dtype float64 converts data and updates, in Python astype('float64')"
 
 
@@ -100,7 +103,9 @@ def choose_dtype(operator: Operator, inputs: CallInputs) -> str | None:
         open_names = set(values)
     types = {dtype_name(array.dtype) for name, array in values.items() if inputs.is_typed[name]}
     dtype, *others = types or {"float64"}
-    if others or dtype not in DIFFERENTIABLE or all(inputs.is_typed[name] for name in open_names):
+    is_text = any(array.dtype.kind == "U" for array in values.values())
+    is_typed = all(inputs.is_typed[name] for name in open_names)
+    if others or dtype not in DIFFERENTIABLE or is_text or is_typed:
         return None
     return dtype
 
@@ -145,8 +150,8 @@ def _check_differentiable(trace: Trace) -> None:
     if dtype in (*FLOAT16S, *NARROW_FLOATS):
         problem = f"gradients of {dtype} are not computed"
         details = ("frameworks round sums of narrow floats at different places",)
-    where, hint = f"output {dtype} {format_shape(trace.output.shape)}", CONVERT * (dtype != "str")
-    raise _dtype_error(problem, where, details, hint)
+    where, is_real = f"output {dtype} {format_shape(trace.output.shape)}", dtype not in NOT_REAL
+    raise _dtype_error(problem, where, details, CONVERT * is_real)
 
 
 def _dtype_error(

@@ -465,6 +465,19 @@ def test_a_mask_in_place_of_indices_is_turned_into_positions() -> None:
             "write them as whole numbers, without a point",
         ),
         ("gather '[0,1]' '[1.0,0.0]'", "write them as whole numbers, without a point"),
+        ("compare scatter-update '[1]' '[0]' '[7]' 0", "did you mean --axis=0?"),
+        ("compare gather-nd '[1]' '[[0]]' 0", "gscli compare gather-nd --help"),
+        (
+            """grad gather '{"dtype":"complex64","shape":[1],"data":[[0,1]]}' '[0]'""",
+            "gscli grad gather --help",
+        ),
+        (
+            "grad scatter-nd '[\"a\"]' '[[0]]' '[1]'",
+            (
+                "an example that runs: gscli scatter-nd '[1,2,3,4,5,6,7,8]' '[[4],[3],[1],[7]]' "
+                "'[9,10,11,12]'"
+            ),
+        ),
         ("gather '[0,1]' '[\"a\"]'", "write them as whole numbers"),
         ("gather '[1,2]' 1.5", "indices = 1.5 is not a whole number"),
         ("gather f32.npy mask.npy", "write the positions of true: '[0,2]'"),

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from gscli.base import UsageError, check_rule
 from gscli.base.records import group_pairs
-from gscli.base.words import join_lines
+from gscli.base.words import format_suggestion, join_lines
 from gscli.cli.building import WORDS, Command, list_declarations
 from gscli.cli.commands.runtimes import ON, PATIENCE, PYTHON, start_checked
 from gscli.cli.options import (
@@ -244,7 +245,9 @@ def _inputs(name: ConceptName, words: Sequence[str], settings: Settings) -> Call
     container = find_container(words)
     fits = container or len(words) == len(names)
     problem = f"compare {name} takes {len(names)} inputs, got {len(words)}"
-    legal, hint = " ".join(item.upper() for item in names), f"gscli compare {name} --help"
+    axes = [f"--axis={word}" for word in words[len(names) :] if re.fullmatch(r"-?\d", word)]
+    hint = format_suggestion(axes * CONCEPTS[name].takes_axis, f"gscli compare {name} --help")
+    legal = " ".join(item.upper() for item in names)
     check_rule(bool(fits), problem, kind=UsageError, valid=legal, hint=hint)
     named, converted = {} if container else dict(zip(names, words, strict=True)), names[::2]
     loaded = load_inputs(named, names, settings, container=container, converted=converted)
