@@ -602,6 +602,8 @@ def test_lessons_have_a_next_step(tmp_path: Path) -> None:
         ("gather [1] [0] --message x", "--message is what a commit of --in-place says"),
         ("grad gather [1.5] [0] --quiz", "gscli grad has no use for it"),
         ("check gather [1] [0] --strict", "gscli check has no use for it"),
+        ("check gather [1] [0] --expect [1]", "gscli check has no use for it"),
+        ("check gather [1] [0] --rtol 1", "gscli check has no use for it"),
         ("compare gather [1] [0] --python p", "--python needs --on"),
         ("verify x.jsonl --strict", "--strict is about a runtime"),
         ("rules --grad --markdown", "--grad tells of gradients and nothing else"),

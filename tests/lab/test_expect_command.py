@@ -148,12 +148,6 @@ def test_nothing_is_written_where_the_expectation_cannot_be_read(tmp_path: Path)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_check_says_that_it_runs_nothing() -> None:
-    done = gscli("check", *CALL, "--expect", "[1,2,3]")
-    assert done.returncode == 2
-    assert b"check runs nothing" in done.stderr
-
-
 @pytest.fixture
 def large(tmp_path: Path) -> Path:
     """A folder with a scatter into a file of 128 MiB, its answer and one with a mistake."""

@@ -12,8 +12,6 @@ from gscli.base import (
     IndexTypeRefused,
     LossyTypeRefused,
     UpdatesTypeRefused,
-    UsageError,
-    check_rule,
 )
 from gscli.base.words import format_count, join_lines
 from gscli.cli.building import (
@@ -43,11 +41,7 @@ def check_operator(call: Call) -> int:
     from gscli.plan.findings import DEFAULT_LISTED
     from gscli.traces.check import CheckFinding, iter_findings
 
-    operator, settings = call.operator, call.settings
-    problem = "check runs nothing that could be held against a file"
-    hint = f"{operator.command_line} … --expect FILE"
-    check_rule(settings.expect is None, problem, "--expect", kind=UsageError, hint=hint)
-    inputs = call.inputs
+    operator, settings, inputs = call.operator, call.settings, call.inputs
     findings: list[CheckFinding] = []
     try:  # what is refused here `iter_findings` meets again and tells, but for what `--dtype` asks
         _ = call.plan
@@ -144,6 +138,7 @@ check = make_operator_group(
     (
         "output", "format", "in_place", "message", "engine", "step", "svg", "html", "quiz",
         "theme", "show", "full", "rows", "edge", "slice", "precision", "strict",
+        "expect", "rtol", "atol",
     ),
     CheckGroup,
 )  # fmt: skip
