@@ -78,7 +78,8 @@ def find_operator(name: str) -> Operator:
         for operator in iter_called(rest, own):
             return operator
         known = [operator.full_name for operator in own]
-        raise _unknown_operator_error(name, known, otherwise=f"all of them: gscli rules {first}")
+        hint = suggest_names(name, known, f"all of them: gscli rules {first}")
+        raise UsageError(f"unknown operator {name!r}"[:200], hint=hint)
     for operator in iter_called(name, bare_operators()):
         return operator
     everywhere = list(iter_called(name, operators()))
@@ -86,7 +87,9 @@ def find_operator(name: str) -> Operator:
         return everywhere[0]
     known = [operator.name for operator in bare_operators()]
     known += [operator.full_name for operator in operators()]
-    raise _unknown_operator_error(name, known, [operator.full_name for operator in everywhere])
+    near = suggest_names(name, known, "all of them: gscli rules")
+    hint = format_suggestion([operator.full_name for operator in everywhere], near)
+    raise UsageError(f"unknown operator {name!r}"[:200], hint=hint)
 
 
 def find_operators(name: str) -> list[Operator]:
@@ -260,11 +263,3 @@ def _surplus_hint(
         number = numbers[0 if operator.framework.name == "torch" else -1]  # gather(x, dim, i)
         options = options or [f"--{first.replace('_', '-')}={number}"]
     return format_suggestion(options)
-
-
-def _unknown_operator_error(
-    name: str, known: list[str], near: Sequence[str] = (),
-    otherwise: str = "all of them: gscli rules",
-) -> UsageError:  # fmt: skip
-    hint = format_suggestion(near) or suggest_names(name, known, otherwise)
-    return UsageError(f"unknown operator {name!r}"[:200], hint=hint)

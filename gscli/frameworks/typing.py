@@ -62,9 +62,9 @@ def explain_lossy_indices(refusal: IndexTypeRefused, arrays: Arrays) -> str:
     if is_lazy(array) or array.dtype.kind not in "fiu":
         return ""
     place = find_cast_change(array, parse_dtype(refusal.wanted))
-    sizes = {other: values.size for other, values in arrays.items() if other not in (name, "axis")}
-    # Members of a subscript are integers, too.
-    others = [other for other in sizes if not other.startswith("indices_")]
+    # An axis and the members of a subscript are integers, too.
+    others = [other for other in arrays if not other.startswith((name, "axis", "indices_"))]
+    sizes = {other: arrays[other].size for other in others}
     swapped = [other for other in others if _is_swapped(array, arrays[other])]
     # Whole numbers that fit no other input were hardly meant as indices.
     if swapped and (place is not None or (array >= max(sizes.values())).any()):
