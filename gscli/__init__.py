@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     from gscli.signatures import tensorflow as tensorflow
     from gscli.signatures import tf as tf
     from gscli.signatures import torch as torch
+    from gscli.traces import trace as trace
     from gscli.traces.check import check as check
-    from gscli.views import trace as trace
     from gscli.views.notebook import show as show
     from gscli.watch import Watch
 
@@ -65,7 +65,7 @@ _LAZY = {
     "run": "gscli.frameworks",
     "GscliError": "gscli.base",
     "GscliWarning": "gscli.base",
-    "trace": "gscli.views",
+    "trace": "gscli.views.notebook",
     "operators": "gscli.frameworks",
     "show": "gscli.views.notebook",
 }
@@ -134,12 +134,6 @@ def _resolve(name: str) -> Any:
 
 def __dir__() -> list[str]:
     """What the package offers: entry points, frameworks, and the bare operators."""
-    from gscli.frameworks import BARE_FRAMEWORKS, NAMES, load_framework
+    from gscli.frameworks import NAMES, bare_operators
 
-    bare = [
-        name
-        for owner in BARE_FRAMEWORKS
-        for name, op in load_framework(owner).operators.items()
-        if op.has_bare_name
-    ]
-    return sorted({*__all__, *NAMES, *bare})
+    return sorted({*__all__, *NAMES, *(operator.name for operator in bare_operators())})

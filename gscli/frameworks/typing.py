@@ -147,10 +147,8 @@ def _cast_losslessly(inputs: CallInputs, name: str, target: np.dtype[Any]) -> Ar
 def _resolve_index_dtype(inputs: CallInputs, refusal: IndexTypeRefused, *, strict: bool) -> None:
     name = refusal.name
     array, target = inputs.arrays[name], np.dtype(refusal.wanted)
-    if _is_untyped_empty(inputs, name):
-        inputs.arrays[name] = array.astype(target)
-        return
     is_kept = (strict and inputs.is_typed[name]) or array.dtype.kind not in "iu"
+    is_kept = is_kept and not _is_untyped_empty(inputs, name)
     widened = None if is_kept else cast_untyped(array, target)
     if widened is None:
         refusal.hint = explain_lossy_indices(refusal, inputs.arrays) or refusal.hint

@@ -10,6 +10,7 @@ from gscli.base.arrays import as_array
 from gscli.lab.answers import ComparisonResult
 from gscli.lab.compare import compare as lab_compare
 from gscli.traces import Trace
+from gscli.traces import trace as trace_run
 from gscli.traces.check import CheckFinding
 from gscli.traces.check import check as trace_check
 from gscli.views.lines import Drawing
@@ -31,6 +32,10 @@ class Displayed:
         return show(self)._repr_html_()
 
 
+class DisplayedTrace(Displayed, Trace):
+    """A trace that draws itself."""
+
+
 class DisplayedComparison(Displayed, ComparisonResult):
     """A comparison that draws itself."""
 
@@ -49,6 +54,7 @@ def _display(call: Callable[..., Any], convert: Callable[[Any], Any]) -> Callabl
     return run
 
 
+trace = _display(trace_run, lambda run: DisplayedTrace(run.operator, run.plan, run.output))
 compare = _display(lab_compare, lambda result: DisplayedComparison(**vars(result)))
 check = _display(trace_check, DisplayedFindings)
 
