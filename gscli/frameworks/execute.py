@@ -184,7 +184,7 @@ def translate_to_python(hint: str) -> str:
 
     def write_in_python(match: re.Match[str]) -> str:
         command, option, value = match.groups()
-        name = (f"gscli.{command}" if command else option).replace("-", "_")
+        name = "only" if option == "as" else (option or f"gscli.{command}").replace("-", "_")
         return name if command else f'{name}="{value}"' if value.islower() else f"{name}={value}"
 
     text = hint if "in Python" in hint else _SHELL_WORDS.sub(write_in_python, hint)

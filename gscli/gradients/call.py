@@ -131,11 +131,8 @@ def trace_gradients(trace: Trace, cotangent: object = None, rules: str | None = 
     """
     convention = choose_convention(trace.operator.framework.name, rules)
     _check_differentiable(trace)
-    if cotangent is None:
-        flow = np.ones(trace.output.shape)
-    else:
-        flow = _check_cotangent(as_array(cotangent, "cotangent"), trace)
-    gradients = Gradients(trace, flow, convention)
+    start = np.ones(trace.output.shape) if cotangent is None else as_array(cotangent, "cotangent")
+    gradients = Gradients(trace, _check_cotangent(start, trace), convention)
     if not gradients.arrays:
         types = (f"{name} {dtype_name(array.dtype)}" for name, array in trace.inputs.items())
         raise _dtype_error("no input has a gradient", ", ".join(types), hint=CONVERT)

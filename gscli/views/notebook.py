@@ -6,7 +6,9 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
+from gscli.base import GscliError
 from gscli.base.arrays import as_array
+from gscli.frameworks.execute import translate_to_python
 from gscli.lab.answers import ComparisonResult
 from gscli.lab.compare import compare as lab_compare
 from gscli.traces import Trace
@@ -45,11 +47,18 @@ class DisplayedFindings(Displayed, list[CheckFinding]):
 
 
 def _display(call: Callable[..., Any], convert: Callable[[Any], Any]) -> Callable[..., Any]:
-    """The call, whose result draws itself; type checkers are told of the call itself."""
+    """The call, whose result draws itself; type checkers are told of the call itself.
+
+    Hints of the shell become those of Python.
+    """
 
     @wraps(call)
     def run(*args: object, **named: object) -> Any:
-        return convert(call(*args, **named))
+        try:
+            return convert(call(*args, **named))
+        except GscliError as error:
+            error.hint = translate_to_python(error.hint)
+            raise
 
     return run
 

@@ -107,6 +107,9 @@ def test_hints_are_words_of_python(name: str, inputs: Any, attrs: Any, hint: str
         with pytest.raises(GscliError) as refused:
             call(name, inputs, attrs)
         assert refused.value.hint == hint
+    pair = {"data": [[1]], "indices": [[0]]}
+    with pytest.raises(GscliError, match="opset=12"):
+        gscli.check("gather_nd", pair, {"batch_dims": 1, "opset": 11})
     with suppress(GscliError):
         assert [finding.hint for finding in gscli.check(name, inputs, attrs)] == [hint]
 
