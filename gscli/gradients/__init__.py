@@ -133,6 +133,7 @@ class BackwardWalk:
         return gradients
 
     @cached_property
+    @np.errstate(all="ignore")  # 0 times inf is nan
     def cell_flow(self) -> Array:
         """The cotangents of the cells that a gather reads."""
         factors = self.plan.entry_factors

@@ -52,6 +52,7 @@ class Gradients:
         """The way back, step by step."""
         return BackwardWalk(self.trace.plan, self.trace.output, self.cotangent, self.convention)
 
+    @np.errstate(all="ignore")  # values beyond their types are inf and nan, as in frameworks
     def compute(self, convention: Convention) -> dict[str, Array]:
         """The gradients under another convention."""
         plan, operator = self.trace.plan, self.trace.operator

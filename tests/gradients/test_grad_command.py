@@ -471,6 +471,7 @@ def test_a_window_without_cells_passes_nothing_back() -> None:
     ("jax", "at-max", "zeros:0:float64", "[0]", "2.0", "--mode=drop"),
     ("jax", "segment-max", "zeros:2x0:float32", "[-3,-5]", "--mode=fill", "--num-segments=4"),
     ("torch", "nll-loss", "[[2.0,-1.0]]", "[0]", "--ignore-index=0"),
+    ("jax", "at-multiply", "[1.0,2]", "[0,0]", "[1e30,1e30]", "--dtype=float32"),
 ])  # fmt: skip
 def test_nothing_flows_back_from_calls_that_take_nothing(inputs: tuple[str, ...]) -> None:
     done = call_gscli("grad", *inputs)

@@ -63,6 +63,8 @@ def test_an_update_may_replace_and_an_earlier_one_be_forgotten() -> None:
     found = trace("onnx.scatter_nd", {"data": [1, 2], "indices": [[1]], "updates": [9]})
     assert values(found, 0) == {"added": "11", "kept": "2"}
     assert values(gathered(), 2) == {"index": "-1"}
+    inputs = {"data": [np.inf], "indices": [[0]], "updates": [-np.inf]}
+    assert values(trace("onnx.scatter_nd", inputs), 0)["added"] == "nan"
 
 
 def test_the_question_names_what_is_read() -> None:

@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TypeAlias
 
+import numpy as np
+
+from gscli.base.arrays import Array
 from gscli.traces import Entry, Trace
 from gscli.views.subject import initial_output, take_box
 from gscli.views.summary import axis_word
@@ -91,9 +94,9 @@ class Mistakes:
             if change.previous_writer is not None and self._trace.reduction == "add":
                 assert entry.target is not None
                 first = take_box(initial_output(self._trace), entry.target)
-                yield listed(first.reshape(1).astype(old.dtype) + update), "forgotten"
+                yield listed(_add(first.reshape(1).astype(old.dtype), update)), "forgotten"
         elif new.dtype.kind in "iuf":
-            yield listed(old + update), "added"
+            yield listed(_add(old, update)), "added"
         yield listed(old), "kept"
 
     def _iter_wrong_cells(
@@ -127,3 +130,9 @@ class Mistakes:
                     yield place, "axis"
         less = {axis: at - 1 for axis in axes if (at := right[axis]) is not None}
         yield replace(less), "one"
+
+
+def _add(left: Array, right: Array) -> Array:
+    """The sum that a reader expects, beyond its type too."""
+    with np.errstate(all="ignore"):
+        return left + right
