@@ -43,14 +43,9 @@ if TYPE_CHECKING:
 
 
 ConceptName: TypeAlias = Literal[
-    "gather",
-    "gather-elements",
-    "gather-nd",
-    "scatter-elements",
-    "scatter-nd",
-    "scatter-update",
-    "take",
-]
+    "gather", "gather-elements", "gather-nd",
+    "scatter-elements", "scatter-nd", "scatter-update", "take",
+]  # fmt: skip
 
 
 class ConceptCall(Record):

@@ -481,6 +481,14 @@ def test_what_a_mean_leaves_out_is_not_its_updates(plain: bool) -> None:
     assert "its old value is not counted" in text
 
 
+def test_an_entry_before_all_bags_says_so() -> None:
+    inputs = {"input": [1], "weight": [[0.5], [2.5]], "offsets": ints([], np.int64)}
+    found = trace("torch.embedding_bag", inputs)
+    assert " a  input[0] = 1 → weight[1,0], which is in no bag" in told(found).splitlines()
+    plain = str(Explanation(found, PLAIN, plain=True).format_plain())
+    assert "entry a: input[0] is 1; weight[1,0] is in no bag." in plain.splitlines()
+
+
 def test_an_entry_without_an_index_says_none() -> None:
     found = trace("numpy.getitem", {"a": [1, 2]}, {"subscript": ":"})
     assert " a  no index → a[:] → output[:] = [1, 2]" in told(found).splitlines()

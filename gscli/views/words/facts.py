@@ -75,7 +75,8 @@ class Describer:
         texts["target"] = self.format_target(entry)
         texts["size"] = describe_slice(entry.target, self.signs)
         if self.trace.kind == "gather":
-            assert entry.result is not None
+            if entry.result is None:
+                return EntryFacts("unbagged", texts)
             case, read = "read", take_box(self.trace.output, entry.result)
             data, last = self.trace.tensor("data"), self.trace.last_folded
             if last is not None and data is not None:

@@ -34,6 +34,7 @@ class SentenceTemplates(Record):
 PATH_TEMPLATES = SentenceTemplates(
     {
         "empty": ("{index} {arrow} an empty slice", ""),
+        "unbagged": ("{index} {arrow} {target}, which is in no bag", ""),
         "refused": ("{index}{why}, which is refused", ""),
         "filled": ("{index}{why} {arrow} {result} is filled with", "{new}"),
         "dropped": ("{index}{why}, so {unused} is dropped", ""),
@@ -75,6 +76,7 @@ MOVE_TEMPLATES = SentenceTemplates(
 PLAIN_TEMPLATES = SentenceTemplates(
     {
         "empty": ("its slice is empty",),
+        "unbagged": ("{target} is in no bag",),
         "refused": ("the call is refused",),
         "filled": ("nothing is read, {result} gets the fill value {new}",),
         "dropped": ("the entry is dropped and {result} is not used",),
