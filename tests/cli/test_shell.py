@@ -93,8 +93,9 @@ def test_results_go_to_stdout_and_everything_else_to_stderr() -> None:
     assert b"2 entries, " in done.stderr
 
 
-def test_one_is_not_told_as_several() -> None:
-    done = forked("gather", "[1,2]", "[[0]]", "-v", "-q")
+@pytest.mark.parametrize("command", [(), ("explain",)])
+def test_one_is_not_told_as_several(command: tuple[str, ...]) -> None:
+    done = forked(*command, "gather", "[1,2]", "[[0]]", "-v", "-q")
     shapes, times = done.stderr.decode().splitlines()[1:3], done.stderr.decode().splitlines()[-1]
     assert shapes == ["indices int64 [1,1]", "output int64 [1,1]"]
     assert times.startswith("1 entry, ")

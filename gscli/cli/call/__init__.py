@@ -52,13 +52,13 @@ def run_operator(call: Call) -> int:
     """Run, warn, write what was asked for, draw the picture; results too large for memory are
     written first and drawn from their file.
     """
-    began, settings = time.perf_counter(), call.settings
+    settings = call.settings
     expected = check_outputs(settings, call.words)
     call.is_lazy = bool(settings.is_save_only or settings.in_place)
     if settings.in_place:
         summary = call.run_in_place()
         if settings.verbose:
-            print_stderr(f"{summary}, {(time.perf_counter() - began) * 1000:.1f} ms\n")
+            print_stderr(f"{summary}, {call.format_duration()}\n")
         return 0
     try:
         streamed = call.run_to_file()
@@ -68,8 +68,7 @@ def run_operator(call: Call) -> int:
         raise
     saves = settings.is_result_saved and not streamed
     code = show_run(trace, settings, expected, saves=saves)
-    if settings.verbose:
-        _print_details(trace, time.perf_counter() - began)
+    call.print_details(trace)
     return code
 
 
@@ -214,7 +213,7 @@ class Call:
         self, operator: Operator, words: Sequence[str], texts: Mapping[str, str], settings: Settings
     ) -> None:
         self.operator, self.words, self.texts = operator, words, texts
-        self.settings = settings
+        self.settings, self._began = settings, time.perf_counter()
 
     @cached_property
     def inputs(self) -> CallInputs:
@@ -326,6 +325,21 @@ class Call:
         origins, noticed = self.inputs.origins, tuple(self.inputs.notices)
         return Trace(self.operator, plan, output, origins, noticed, self.inputs.texts)
 
+    def format_duration(self) -> str:
+        """How long the call took until now."""
+        return f"{(time.perf_counter() - self._began) * 1000:.1f} ms"
+
+    def print_details(self, trace: Trace) -> None:
+        """With `--verbose` shapes, types and time, and which entries were compared."""
+        if not self.settings.verbose:
+            return
+        from gscli.frameworks.duplicates import format_compared_part
+
+        lines = [f"{item.name} {item.dtype} {format_shape(item.shape)}" for item in trace.tensors]
+        entries = format_count(trace.entry_count, "entry", "entries")
+        lines += [f"{entries}, {self.format_duration()}", *format_compared_part(trace.layout)]
+        print_stderr("\n".join(lines) + "\n")
+
 
 def print_warnings(noticed: Sequence[Notice], settings: Settings) -> None:
     """Tell every warning of a run that no picture shows; StrictFinding instead with `--strict`."""
@@ -389,12 +403,3 @@ def check_outputs(settings: Settings, words: Sequence[str] = ()) -> Expected | N
     from gscli.cli.call.results import load_expected
 
     return load_expected(settings, words)
-
-
-def _print_details(trace: Trace, seconds: float) -> None:
-    from gscli.frameworks.duplicates import format_compared_part
-
-    lines = [f"{item.name} {item.dtype} {format_shape(item.shape)}" for item in trace.tensors]
-    entries = format_count(trace.entry_count, "entry", "entries")
-    lines += [f"{entries}, {seconds * 1000:.1f} ms", *format_compared_part(trace.layout)]
-    print_stderr("\n".join(lines) + "\n")

@@ -50,7 +50,10 @@ def run_explain(
     from gscli.cli.call import check_outputs, show_run
 
     expected = check_outputs(call.settings, call.words)
-    return show_run(call.run_in_memory(), call.settings, expected, explains=True)
+    trace = call.run_in_memory()
+    status = show_run(trace, call.settings, expected, explains=True)
+    call.print_details(trace)
+    return status
 
 
 def print_backward(call: Call) -> int:

@@ -102,13 +102,13 @@ def run_grad(
     problem, hint = f"no figure shows the gradient of {of}", "-o FILE and --json hold it"
     fits = is_drawn or not (settings.svg or settings.html)
     check_rule(fits, problem, f"--of {of}", kind=UsageError, hint=hint)
-    result = None
-    if settings.is_result_saved:
-        result = path, chosen[_choose_name(chosen, saved_name, "-o")]
+    saves = settings.is_result_saved
+    result = (path, chosen[_choose_name(chosen, saved_name, "-o")]) if saves else None
     below = _describe_rest(flow, chosen, settings) if settings.is_picture_drawn else ""
     draw = partial(_render, flow, settings, below)
-    make_document = partial(_make_document, gradients, chosen, verdict, settings)
-    status = present_run(flow, settings, draw, make_document, result, verdict, below=below)
+    document = partial(_make_document, gradients, chosen, verdict, settings)
+    status = present_run(flow, settings, draw, document, result, verdict, below=below)
+    call.print_details(flow)
     return status or int(settings.strict and gradients.differs_from_loop)
 
 
