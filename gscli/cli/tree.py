@@ -14,7 +14,7 @@ import typer
 from typer.core import TyperGroup, TyperOption
 
 import gscli
-from gscli.base import ExitCode, UsageError
+from gscli.base import ExitCode, UsageError, check_rule
 from gscli.base.words import format_suggestion
 from gscli.cli.building import (
     HELP_NAMES,
@@ -216,9 +216,8 @@ def _print_completion(_context: Any, _option: object, shell: Any) -> None:
     with suppress(ShellDetectionFailure):
         shell = detect_shell()[0] if shell == SHOW_COMPLETION.alone else shell
     _, *known = SHOW_COMPLETION.choices
-    if shell not in known:
-        valid = " ".join(known)
-        raise UsageError("the current shell is not known", where="--show-completion", valid=valid)
+    problem, legal = "the current shell is not known", " ".join(known)
+    check_rule(shell in known, problem, "--show-completion", kind=UsageError, valid=legal)
     script = get_completion_script(prog_name="gscli", complete_var=COMPLETION_VARIABLE, shell=shell)
     sys.stdout.write(script.replace(ZSH_LAST_LINE, ZSH_AUTOLOADED) + "\n")
     raise typer.Exit

@@ -212,12 +212,11 @@ def list_lessons() -> list[Lesson]:
 def find_lesson(name: str) -> Lesson:
     """The lesson with that name, number, or name without its number. UsageError."""
     known = {lesson.name: lesson for lesson in list_lessons()}
+    title = re.sub(r"^\d\d-", "", name)  # the number may be from before lessons were put in order
     for full, lesson in known.items():
         number, _, rest = full.partition("-")
-        if name in (full, number, rest):
+        if title in (number, rest):
             return lesson
-    if name[:2].isdigit() and name[2:3] == "-":  # a name from before lessons were put in order
-        return find_lesson(name[3:])
     bare = [full.partition("-")[2] for full in known]
     parts = [part for part in bare if name in part.split("-")][:3]
     near = suggest_names(name, [*known, *bare], "gscli samples", count=1)
