@@ -443,8 +443,7 @@ def _from_sequence(value: object, name: str) -> Array:
         raise
     except Exception as error:  # noqa: BLE001  whatever somebody's __array__ raises
         raise _unreadable_error(value, name, str(error)[:200]) from None
-    if isinstance(value, (list, tuple)):
-        array = _keep_whole_numbers(array, value, name)
+    array = _keep_whole_numbers(array, value, name)
     if array.dtype.kind == "U" and isinstance(value, (list, tuple)):
         for leaf in np.asarray(value, object).flat:
             if not isinstance(leaf, str):
@@ -454,7 +453,7 @@ def _from_sequence(value: object, name: str) -> Array:
 
 
 def _keep_whole_numbers(array: Array, value: object, name: str) -> Array:
-    """Lists of whole numbers alone, which NumPy makes float64 where one is past int64."""
+    """Whole numbers alone in a list, of which NumPy makes float64 where one is past int64."""
     if array.dtype == np.float64 and (np.abs(array) >= float(1 << 63)).any():
         items = np.asarray(value, object).reshape(-1)
         if all(isinstance(item, (int, np.integer)) for item in items):

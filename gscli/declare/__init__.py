@@ -183,9 +183,8 @@ class Signature:
     @cached_property
     def second_attribute(self) -> Attribute | None:
         """What PyTorch's own function has behind its first input: `dim`, or how segments reduce."""
-        first = next(iter(self.attributes), None)
-        is_second = first is not None and first.is_required and first.name in ("dim", "reduce")
-        return first if is_second else None
+        required = (item for item in self.attributes[:1] if item.is_required)
+        return next((item for item in required if item.name in ("dim", "reduce")), None)
 
     def variadic_inputs(self, names: Iterable[str]) -> list[str]:
         """Those of the inputs `names` that are parts of the tuple of index arrays, in order."""

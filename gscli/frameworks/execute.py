@@ -50,9 +50,8 @@ def _bind_arguments(
 ) -> tuple[Arguments, Arguments]:
     """The inputs by name, each part of a tuple of indices by its own, and what is left to say."""
     names, many = operator.input_names, operator.variadic
-    order: Sequence[str] = names
-    if len(inputs) > len(names) or (operator.second_attribute is not None and len(inputs) > 1):
-        order = _order_positions(operator, inputs, attrs)
+    is_plain = len(inputs) <= len(names) and (operator.second_attribute is None or not inputs[1:])
+    order = names if is_plain else _order_positions(operator, inputs, attrs)
     every = dict(zip(order, inputs, strict=False))
     twice = [name for name in every if name in attrs]
     check_rule(not twice, f"{', '.join(twice)} given twice", kind=UsageError)
@@ -153,7 +152,7 @@ def execute(
 def prepare_values(
     operator: Signature, inputs: Arguments, attrs: Arguments,
     *, leave: bool = False, in_shell: bool = False,
-    max_bytes: int | None = None, choose_dtype: Callable[..., str | None] | None = None,
+    max_bytes: int | None = None, choose_dtype: Callable[..., str | None] = lambda *_: None,
 ) -> Plan:  # fmt: skip
     """The plan of a call from Python, as `execute` has it.
 
@@ -161,7 +160,7 @@ def prepare_values(
     """
     try:
         call = CallInputs.from_values(operator, inputs, attrs, leave=leave, max_bytes=max_bytes)
-        dtype = choose_dtype(operator, call) if choose_dtype is not None else None
+        dtype = choose_dtype(operator, call)
         return prepare(operator, call, strict=True, dtype=dtype, max_bytes=max_bytes)
     except GscliError as error:
         _hint_at_files(error, inputs.values())
@@ -194,8 +193,7 @@ def translate_to_python(hint: str) -> str:
 def _hint_at_files(error: GscliError, values: Iterable[object]) -> None:
     """Say in a refusal how a file is read, where its name was given in place of an array."""
     names = [value for value in values if isinstance(value, str)]
-    is_about_types = isinstance(error, IndexTypeRefused | UpdatesTypeRefused)
-    if names and (is_about_types or not error.hint):
+    if names and (isinstance(error, IndexTypeRefused | UpdatesTypeRefused) or not error.hint):
         error.hint = f"gscli.load({names[0]!r}) reads a file"
 
 
