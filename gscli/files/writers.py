@@ -59,8 +59,7 @@ def save_file(
 
         zarr_format.save(target, source.member, checked, chunks=chunks)
         return
-    if chunks is not None:
-        raise UsageError("--chunks is for .zarr", where=target)
+    check_rule(chunks is None, "--chunks is for .zarr", target, kind=UsageError)
     if source.member is not None:
         _check_member(source.member, suffix, target)
         if os.path.lexists(target):

@@ -97,7 +97,8 @@ def _list_several(
         return members
     # Below the header of a table is no tensor without a name; a model has nodes besides tensors.
     is_headed = file_suffix(text) in NAMED_COLUMNS and bool(members[0].name)
-    return members if is_headed or _is_model(text) or _list_commits(text) else None
+    is_model = file_suffix(text) == ".onnx"
+    return members if is_headed or is_model or _list_commits(text) else None
 
 
 def _list_commits(path: str) -> list[Commit]:
@@ -112,15 +113,12 @@ def _list_commits(path: str) -> list[Commit]:
     return list_commits(path, COMMITS_SHOWN)
 
 
-def _is_model(text: str) -> bool:
-    """Whether an ONNX model is named, which has nodes besides tensors."""
-    return text.lower().endswith(".onnx")
-
-
 def _print_members(text: str, members: Sequence[Member], settings: Settings) -> None:
     """A line per member: name, type, shape, bytes; then the versions or nodes that there are."""
+    from gscli.files.request import file_suffix
+
     commits, node_table, nodes = _list_commits(text), "", dict[str, object]()
-    if _is_model(text):
+    if file_suffix(text) == ".onnx":
         from gscli.cli.call.nodes import describe_nodes
         from gscli.lab.models import OnnxModel
 

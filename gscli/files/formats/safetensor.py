@@ -125,8 +125,7 @@ def write(
 
     The safetensors package makes the same bytes, but holds the whole file in memory twice.
     """
-    if METADATA in arrays:
-        raise UsageError(f"{METADATA} is no name for a tensor")
+    check_rule(METADATA not in arrays, f"{METADATA} is no name for a tensor", kind=UsageError)
     codes = {label: code for code, label in TYPES.items()}
     labels = {name: document_dtype(array.dtype) for name, array in arrays.items()}
     for name, label in labels.items():

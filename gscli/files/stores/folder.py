@@ -70,12 +70,11 @@ def _old_folder(target: str, name: str, ours: Callable[[str], bool]) -> RegularF
     if not os.path.lexists(target):
         os.stat(os.path.dirname(target) or ".")
         return None
-    if not os.path.isdir(target):
-        raise CannotWrite(f"cannot write {name}", where=f"{name}: is no folder")
+    problem, where = f"cannot write {name}", f"{name}: is no folder"
+    check_rule(os.path.isdir(target), problem, where, kind=CannotWrite)
     old = open_file(target, _FOLDER, name=name)
-    if os.listdir(target) and not ours(target):
-        where = f"{name}: is a folder of something else, and would be lost"
-        raise CannotWrite(f"cannot write {name}", where=where)
+    where = f"{name}: is a folder of something else, and would be lost"
+    check_rule(not os.listdir(target) or ours(target), problem, where, kind=CannotWrite)
     return old
 
 

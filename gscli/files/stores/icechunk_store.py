@@ -12,10 +12,10 @@ from itertools import islice
 from typing import Any
 from urllib.parse import urlsplit
 
-from gscli.base import CannotRead, ContentRefused, UsageError, translate_errors
+from gscli.base import CannotRead, UsageError, translate_errors
 from gscli.base.records import Record
 from gscli.base.words import quote_word, sanitize
-from gscli.files.content import check_limit, import_extra
+from gscli.files.content import check_content, check_limit, import_extra
 from gscli.files.request import list_keys
 from gscli.files.stores.codecs import measure_zstd
 from gscli.files.stores.zarr_place import ZarrPath, parse_location, zarr_errors, zarr_write_errors
@@ -77,9 +77,8 @@ def _check_files(folder: str, depth: int = 0) -> None:
             if entry.name != "chunks" and depth < _DEPTH:
                 _check_files(path, depth + 1)
             continue
-        if not entry.is_file():
-            problem = "what should be a file of the repository is none"
-            raise ContentRefused(problem, where=sanitize(path))
+        problem = "what should be a file of the repository is none"
+        check_content(entry.is_file(), problem, sanitize(path))
         size = entry.stat().st_size
         check_limit(size, METADATA_LIMIT, path, "metadata", hint="")
         with open(path, "rb") as file:
