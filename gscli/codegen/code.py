@@ -105,14 +105,12 @@ def _list_notes(translation: Translation) -> Iterator[str]:
     target, package = translation.target, translation.target.packages[0]
     if target.note:
         yield target.note
-    for dtype in sorted(
-        {item.dtype for item in translation.program.inputs} & target.missing_dtypes
-    ):
+    dtypes = {item.dtype for item in translation.program.inputs}
+    for dtype in sorted(dtypes & target.missing_dtypes):
         yield f"{package} takes no arrays of {dtype}: there they do not run"
     steps = translation.program.steps
     kinds = {(step.opcode, str(step.attributes.get("op", "")), step.result.dtype) for step in steps}
-    missing = sorted({kind[1:] for kind in kinds & target.missing_kernels})
-    for reduction, dtype in missing:
+    for reduction, dtype in sorted({kind[1:] for kind in kinds & target.missing_kernels}):
         use = f"with {reduction}" if reduction else "in Where"
         yield f"{package} has no kernel for {dtype} {use}: there they do not run"
 

@@ -52,19 +52,18 @@ def list_breaking_inputs(translation: Translation) -> Iterator[str]:
 
 def _breaking_indices(translation: Translation, native: NativeOp) -> list[str]:
     analysis, target = translation.analysis, translation.target
-    here, there = analysis.operator.framework.title, target.title
-    here = f"{here} {analysis.operator.name}"
-    there = f"{native.name}" if native.name.startswith(there) else f"{there}'s {native.name}"
+    here, there = f"{analysis.operator.framework.title} {analysis.operator.name}", native.name
+    there = there if there.startswith(target.title) else f"{target.title}'s {there}"
     own, sentences = outcomes_by_place(analysis.layout), dict[str, str]()
+    # No number is out of range where the largest says how many rows there are.
     is_counted = bool(analysis.operator.counted_inputs(analysis.layout.attributes))
+    places = PLACES[: len(PLACES) - is_counted]
     for handling in translation.handlings:
         others = _handled_outcomes(analysis.layout, native, handling)
         pairs = [*zip(own, others, strict=True)]
-        for which, (ours, theirs) in zip(PLACES, pairs, strict=True):
+        for which, (ours, theirs) in zip(places, pairs, strict=False):
             is_told = which == PLACES[1] and pairs[1] in (pairs[0], pairs[2])
-            # No number is out of range where the largest says how many rows there are.
-            has_place = which != PLACES[2] or not is_counted
-            if ours != theirs and has_place and not is_told:
+            if ours != theirs and not is_told:
                 sentence = f"an index {which}: in {here} it {ours}, in {there} it {theirs}"
                 sentences.setdefault(which, sentence)
     cuts = [layout.policy.truncation for layout in (analysis.layout, native.layout)]

@@ -266,8 +266,7 @@ class ScatterLowering:
         steps, layout = self.steps, self.layout
         divides = self.averages and not request.mean
         request = ReductionRequest("add") if divides else request
-        starts_anew = not layout.include_self and layout.reduction != "none"
-        starts_anew = starts_anew and not request.leaves_out
+        starts_anew = not (layout.include_self or request.leaves_out or layout.reduction == "none")
         if divides or starts_anew:
             adds = "add" in indices.native.reductions
             # What only multiplies counts nothing: there a product of zeros marks touched cells.

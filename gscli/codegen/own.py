@@ -65,12 +65,10 @@ def write_own_call(analysis: CallAnalysis, target: str) -> list[str] | None:
     """The lines of the operator's own call, or None where the target is not its framework."""
     if analysis.operator.framework_name != target or not _is_expressible(analysis):
         return None
-    operator, layout = analysis.operator, analysis.layout
-    facts = dict(layout.attributes), layout.output_shape
-    call = format_own_call(operator, analysis.variables, *facts)
-    updates, shape = analysis.arrays_by_variable.get("updates"), layout.result_shape
-    is_stretched = updates is not None and 1 < updates.size < prod(shape)
-    if call and is_stretched and operator.full_name.endswith(".at"):
+    facts = dict(analysis.layout.attributes), analysis.layout.output_shape
+    call = format_own_call(analysis.operator, analysis.variables, *facts)
+    is_at, shape = analysis.operator.full_name.endswith(".at"), analysis.layout.result_shape
+    if call and is_at and 1 < analysis.values[-1].size < prod(shape):
         # NumPy 2.4 reads past values that ufunc.at stretches itself.
         call.insert(0, f"updates = np.broadcast_to(updates, {shape})")
     return call
