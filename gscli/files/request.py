@@ -271,8 +271,7 @@ def choose_member(names: Iterable[str], member: str | None, file: str) -> str:
     known = list(names)
     if member is not None and member in known:
         return member
-    if not known:
-        raise ContentRefused(f"{file} holds no arrays", where=file)
+    check_rule(bool(known), f"{file} holds no arrays", file, kind=ContentRefused)
     if member is not None:
         write, shown = partial(member_word, file), quote_word(file) if _is_file_name(file) else "-"
         hint = suggest_names(member, known, f"gscli show {shown}", count=1, write=write)

@@ -146,8 +146,7 @@ def _choose_suffix(form: str | None, path: str) -> str:
     suffix = file_suffix(path) if form is None else f".{form.lower()}"
     if suffix in WRITABLE_SUFFIXES:
         return suffix
-    if form is not None:
-        raise UsageError(f"unknown format {sanitize(form, 40)}", valid=known)
+    check_rule(form is None, f"unknown format {sanitize(suffix, 40)}", kind=UsageError, valid=known)
     hint = "name it ….npy, or say -f npy (in Python format='npy')"
     if os.path.isdir(path):
         hint = f"a file in this folder: {os.path.join(path, 'output.npy')}"
