@@ -91,7 +91,8 @@ def run_folder(folder: Path) -> Iterator[NodeTestResult]:
     for data_set in sets:
         try:
             recorded = _load_tensor(data_set / "output_0.pb", "output")
-            answer = execute(node.operator, load_inputs(node, data_set), node.call_attributes)[1]
+            inputs = load_inputs(node, data_set)
+            answer = execute(node.operator, inputs, node.call_attributes, in_shell=True)[1]
             problem = describe_difference(answer, recorded)
         except GscliError as error:
             problem = str(error)

@@ -21,8 +21,6 @@ from gscli.views.picture import Picture
 from gscli.views.terminal.compare import ComparisonView
 from gscli.views.terminal.tables import make_tensor_drawing
 
-WIDTH = 100
-
 
 class Displayed:
     """What a call returns, and draws itself in a notebook and through rich."""
@@ -73,7 +71,7 @@ def show(
     *,
     name: str = "array",
     slice: str | None = None,  # noqa: A002  the word of the command line
-    width: int = WIDTH,
+    width: int = 100,
 ) -> Drawing:
     """Draw an array, or anything NumPy makes one of, as `gscli show` does; or a trace's picture.
 
