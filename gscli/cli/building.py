@@ -25,6 +25,7 @@ from gscli.cli.options import (
     complete_declaration,
     complete_names,
     make_value_error,
+    name_variable,
     split_at_end,
 )
 from gscli.declare.attributes import Attribute
@@ -290,7 +291,7 @@ def parse_choice(name: str, text: str, choices: Sequence[str]) -> str:
     near = suggest_names(text.lower(), choices, count=1, similarity=0.5)
     hint = near if len(choices) > 1 else f"--{name} alone"
     problem, legal = f"--{name} does not take {text!r}"[:200], " ".join(choices)
-    raise UsageError(problem, valid=legal, hint=hint)
+    raise UsageError(problem, where=name_variable(name, text), valid=legal, hint=hint)
 
 
 def suggest_commands(name: str, known: Sequence[str], otherwise: str) -> str:

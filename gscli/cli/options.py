@@ -99,7 +99,14 @@ def parse_output_path(flag: str, path: str) -> str:
 
 def make_value_error(name: str, text: str, kind: str, valid: str) -> UsageError:
     """The refusal of a word that is no value of an option."""
-    return UsageError(f"{name} takes {kind}", where=f"--{name} {text}"[:100], valid=valid)
+    where = name_variable(name, text) or f"--{name} {text}"
+    return UsageError(f"{name} takes {kind}", where=where[:100], valid=valid)
+
+
+def name_variable(name: str, text: str) -> str:
+    """The variable that gives an option this value; empty where none does."""
+    variable = f"GSCLI_{name.upper().replace('-', '_')}"
+    return f"{variable}={text}" * (os.environ.get(variable) == text)
 
 
 class CommandOption(Record):

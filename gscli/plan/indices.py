@@ -41,17 +41,9 @@ MOST_FLATITER_AXES = 32
 
 # What becomes of an index number; `gscli.plan.outcomes` says how it is told.
 IndexOutcome: TypeAlias = Literal[
-    "cut",
-    "from_end",
-    "narrowed",
-    "wrapped",
-    "clipped",
-    "below",
-    "ignored",
-    "outside",
-    "partly",
-    "refused",
-]
+    "cut", "from_end", "narrowed", "wrapped", "clipped",
+    "below", "ignored", "outside", "partly", "refused",
+]  # fmt: skip
 
 # Which sign stands beside a number in a picture.
 OutcomeSign: TypeAlias = Literal["wrapped", "clipped", "skipped"]

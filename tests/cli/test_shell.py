@@ -338,6 +338,15 @@ def test_plain_sentences_are_ascii(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == plain
 
 
+@pytest.mark.parametrize("value", ["WIDTH=x", "PALETTE=foo", "MAX_BYTES=x"])
+def test_a_wrong_value_of_a_variable_names_it(
+    value: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(*f"GSCLI_{value}".split("="))
+    assert run_safely(["gather", "[1]", "[0]"]) == 2
+    assert f"  --> GSCLI_{value}\n" in capsys.readouterr().err
+
+
 def test_options_win_over_variables(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_safely(["--width", "50", *GATHER, "--width", "120"]) == 0
     wide = capsys.readouterr().out
