@@ -121,9 +121,8 @@ class GscliError(Exception):
     ) -> None:
         super().__init__(problem)
         self.problem, self.where = _sanitize(problem), _sanitize(where)
-        self.detail_items = tuple(
-            [_sanitize(detail) if isinstance(detail, str) else detail for detail in details]
-        )
+        items = [_sanitize(item) if isinstance(item, str) else item for item in details]
+        self.detail_items = tuple(items)
         self.valid, self.hint = _sanitize(valid), _sanitize(hint)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -273,9 +272,8 @@ class IndexTypeRefused(DtypeRefused):
         dtype = "int64" if "int64" in allowed else allowed[-1]
         convert = f"numpy.asarray({name}, '{dtype}'), where that changes no value"
         hint = f"numpy.flatnonzero({name})" if is_mask else convert
-        super().__init__(
-            problem, name=name, wanted=dtype, where=where, valid=" ".join(allowed), hint=hint
-        )
+        valid = " ".join(allowed)
+        super().__init__(problem, name=name, wanted=dtype, where=where, valid=valid, hint=hint)
         self.allowed = allowed
 
 

@@ -93,9 +93,8 @@ def parse_dtype(name: str) -> DType:
     text = re.fullmatch(r"[<>=|]?([US])([1-9]\d{0,7})", name)
     if text:
         return np.dtype(f"{text[1]}{text[2]}")
-    raise UsageError(
-        f"unknown element type {sanitize(name, 60)}", valid=", ".join((*NUMPY_NAMES, *SMALL_NAMES))
-    )
+    problem, valid = f"unknown element type {sanitize(name, 60)}", (*NUMPY_NAMES, *SMALL_NAMES)
+    raise UsageError(problem, valid=", ".join(valid))
 
 
 def document_dtype(dtype: DType) -> str:
@@ -282,9 +281,8 @@ def as_array(value: object, name: str) -> Array:
     if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
         problem = f"{name} is a masked array with values left out"
         where = f"{name}: {value.size - int(value.count())} of {value.size} are masked"
-        raise ContentRefused(
-            problem, where=where, hint=f"{name}.filled(VALUE) says what stands there"
-        )
+        hint = f"{name}.filled(VALUE) says what stands there"
+        raise ContentRefused(problem, where=where, hint=hint)
     if isinstance(value, np.ndarray):
         array: Array = value if is_lazy(value) else np.asarray(value)
     else:
@@ -414,10 +412,8 @@ def _unreadable_error(value: object, name: str, reason: str = "") -> ContentRefu
     if hasattr(value, "__fspath__"):
         hint = "gscli.load({name}) reads a file"
     what, hint = _find_kind(value, reason) or (what, hint)
-    details = (reason,) if reason else ()
-    return ContentRefused(
-        f"{name} {what}", where=where, details=details, hint=hint.format(name=name)
-    )
+    details, hint = (reason,) if reason else (), hint.format(name=name)
+    return ContentRefused(f"{name} {what}", where=where, details=details, hint=hint)
 
 
 def _check_nothing_missing(value: Any, name: str) -> None:

@@ -59,10 +59,8 @@ def _format_block(
         return []
     parts = _wrap_text(sanitize(text, _LIMIT), width - len(label))
     heads = [_apply_style(label, label_style, color)] + [" " * len(label)] * (len(parts) - 1)
-    return [
-        head + _apply_style(part, text_style, color)
-        for head, part in zip(heads, parts, strict=True)
-    ]
+    pairs = zip(heads, parts, strict=True)
+    return [head + _apply_style(part, text_style, color) for head, part in pairs]
 
 
 def _wrap_text(text: str, width: int) -> list[str]:

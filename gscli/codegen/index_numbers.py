@@ -121,10 +121,8 @@ class IndexNormalizer:
 
 def has_partial_windows(layout: Layout) -> bool:
     """Whether a window may lie partly outside and is judged as one."""
-    return layout.policy.is_atomic and any(
-        axis.column is not None and axis.window is not None and axis.span > 1
-        for axis in layout.axes
-    )
+    axes = (axis for axis in layout.axes if None not in (axis.column, axis.window))
+    return layout.policy.is_atomic and any(axis.span > 1 for axis in axes)
 
 
 def _make_constant(numbers: list[int], dim: int, index: Value) -> Constant | VectorConstant:

@@ -101,10 +101,9 @@ class StablehloWriter(SnippetWriter):
         return write_module_run(self._format_module(), names, dtypes, output.dtype, output.shape)
 
     def _format_module(self) -> list[str]:
-        parameters = ", ".join(
-            f"%{value.name}: {tensor_type(value.shape, value.dtype)}"
-            for value in self.program.inputs
-        )
+        inputs = self.program.inputs
+        types = (f"%{value.name}: {tensor_type(value.shape, value.dtype)}" for value in inputs)
+        parameters = ", ".join(types)
         name, shape, dtype = self.names[self.output.number], self.output.shape, self.output.dtype
         result = wide = tensor_type(shape, dtype)
         if dtype in ("float16", "bfloat16"):

@@ -199,9 +199,8 @@ def number_segments(numbers: SegmentNumbers, source: Array, grid: Shape) -> Indi
             valid=str(most) if least == most else f"{least} … {most}",
             hint=f"{numbers.source} are {meaning}",
         )
-    rows = zip(
-        offsets.reshape(prod(grid[:-1]), offsets.shape[-1]), np.ndindex(grid[:-1]), strict=True
-    )
+    lines = offsets.reshape(prod(grid[:-1]), offsets.shape[-1])
+    rows = zip(lines, np.ndindex(grid[:-1]), strict=True)
     segments, positions = np.empty(grid, np.int64), np.arange(size)
     for own, row in rows:
         segments[row] = np.searchsorted(own, positions, "right") - 1

@@ -142,10 +142,8 @@ class _EntryBuilder:
         for first in range(begin, count, ENTRIES_AT_ONCE):
             last = min(first + ENTRIES_AT_ONCE, count)
             grid = [axis.tolist() for axis in plan.entry_coordinates(first, last)]
-            columns = [
-                self._column_coordinates(column, first, last)
-                for column in range(len(self.layout.column_axes))
-            ]
+            numbers = range(len(self.layout.column_axes))
+            columns = [self._column_coordinates(column, first, last) for column in numbers]
             for offset in range(last - first):
                 at = tuple(axis[offset] for axis in grid)
                 resolved = tuple(column[offset] for column in columns)

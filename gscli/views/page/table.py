@@ -79,9 +79,7 @@ class TensorTables:
         planes = [(seen, lead) for seen in selections for lead in seen.planes]
         rows = groupby(planes, lambda plane: () if tensor.has_regions else plane[1][:-1])
         for _, row in rows:
-            tables = (
-                self._render_plane(seen, lead, _caption(tensor, seen, lead)) for seen, lead in row
-            )
+            tables = (self._render_plane(*each, _caption(tensor, *each)) for each in row)
             parts.append(f'<div class="planes">{"".join(tables)}</div>')
         return "".join(parts)
 

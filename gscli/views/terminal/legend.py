@@ -151,12 +151,10 @@ class _PlaneMap:
 
     def _draw_extent(self, mark: Mark, sign: str = "") -> tuple[int, int]:
         """Draw where an entry lies, by `sign` or a line; the first place of it."""
-        rooms = self._high, self._wide
+        axes = zip(mark.box[-MATRIX:], self._shape, (self._high, self._wide), strict=True)
         (top, bottom), (left, right) = (
             (start * room // size, (stop * room - 1 if stop - start > 1 else start * room) // size)
-            for (start, stop), size, room in zip(
-                mark.box[-MATRIX:], self._shape, rooms, strict=True
-            )
+            for (start, stop), size, room in axes
         )
         line = ("─" if self._signs.utf8 else "-") if top == bottom else self._signs.bar
         for row in range(top, bottom + 1):

@@ -94,9 +94,8 @@ def find_duplicate_writes(
 def _overlaps(box: Box, other: Box) -> bool:
     """Whether another box holds some of the same cells."""
     spans = zip(box, other, strict=True)
-    return box != other and all(
-        max(start, first) < min(stop, last) for (start, stop), (first, last) in spans
-    )
+    meet = all(max(start, first) < min(stop, last) for (start, stop), (first, last) in spans)
+    return box != other and meet
 
 
 def _describe_duplicate(teller: Describer, entries: Sequence[Entry]) -> str:

@@ -168,10 +168,8 @@ class Formula:
         >>> Formula(found).ranges
         'i = 0 … 1, j = 0'
         """
-        sizes = self._addressing.result_shape
-        return ", ".join(
-            f"{_mask_letter(number)} = {_format_range(size)}" for number, size in enumerate(sizes)
-        )
+        axes = enumerate(self._addressing.result_shape)
+        return ", ".join(f"{_mask_letter(axis)} = {_format_range(size)}" for axis, size in axes)
 
     def format_bindings(self, entry: Entry) -> str:
         """The letters that belong to one entry, with their values.
