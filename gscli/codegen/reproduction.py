@@ -40,19 +40,15 @@ DOCUMENTATION = {
         ("torch.embedding*", "torch.one_hot", "torch.nll_loss", "torch.max_unpool?d"),
         "https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.{name}.html",
     ),
-    **dict.fromkeys(
-        ("torch.index", "torch.segment_reduce"),  # of which there is no page
-        "https://docs.pytorch.org/docs/stable/tensors.html",
-    ),
+    "torch.index": "https://docs.pytorch.org/docs/stable/tensors.html",
+    "torch.segment_reduce": "https://docs.pytorch.org/docs/stable/tensors.html",  # has no page
     "torch.*": "https://docs.pytorch.org/docs/stable/generated/torch.Tensor.{name}.html",
     "jax.at.*": "https://docs.jax.dev/en/latest/_autosummary/jax.numpy.ndarray.at.html",
     "jax.lax.*": "https://docs.jax.dev/en/latest/_autosummary/jax.{name}.html",
     "jax.segment_*": "https://docs.jax.dev/en/latest/_autosummary/jax.ops.{name}.html",
     "jax.*": "https://docs.jax.dev/en/latest/_autosummary/jax.numpy.{name}.html",
-    **dict.fromkeys(
-        ("tensorflow.scatter_nd_*", "tensorflow.batch_gather"),
-        "https://www.tensorflow.org/api_docs/python/tf/compat/v1/{name}",
-    ),
+    "tensorflow.scatter_nd_*": "https://www.tensorflow.org/api_docs/python/tf/compat/v1/{name}",
+    "tensorflow.batch_gather": "https://www.tensorflow.org/api_docs/python/tf/compat/v1/{name}",
     "tensorflow.*segment_*": "https://www.tensorflow.org/api_docs/python/tf/math/{name}",
     "tensorflow.*": "https://www.tensorflow.org/api_docs/python/tf/{name}",
     "stablehlo.*": "https://openxla.org/stablehlo/spec#{name}",

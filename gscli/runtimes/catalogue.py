@@ -96,7 +96,10 @@ def build_runtime_command(wish: str, python: str | None = None) -> ProcessSpec:
         return build_adapter_command(known[name], variant, python)
     if re.fullmatch(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*", wish):
         return build_adapter_command(BACKEND, wish, python)
-    with translate_errors(lambda error: _command_error(wish, error), ValueError):
+    problem, where = "the command of the runtime has", sanitize(wish)
+    with translate_errors(
+        lambda error: UsageError(f"{problem} {str(error).lower()}", where=where), ValueError
+    ):
         words = shlex.split(wish)
     if words and (len(words) > 1 or shutil.which(words[0])):
         return ProcessSpec(tuple(words))
@@ -105,11 +108,6 @@ def build_runtime_command(wish: str, python: str | None = None) -> ProcessSpec:
         valid=f"{' '.join(NAMES)}, a command that speaks the protocol, or MODULE:CLASS",
         hint=suggest_names(name, NAMES, "gscli help runtimes", count=1),
     )
-
-
-def _command_error(wish: str, error: Exception) -> UsageError:
-    problem = f"the command of the runtime has {str(error).lower()}"
-    return UsageError(problem, where=sanitize(wish))
 
 
 def build_adapter_command(adapter: Adapter, variant: str, python: str | None) -> ProcessSpec:

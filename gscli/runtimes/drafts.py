@@ -19,14 +19,9 @@ Shape: TypeAlias = tuple[int, ...]
 
 # Indices at the borders of widths; cut to 32 bits, or without their sign, some are small.
 FAR_INDICES = (
-    (1 << 31) + 5,
-    (1 << 32) + 1,
-    -(1 << 32),
-    (1 << 53) + 1,
-    (1 << 63) - 1,
-    -(1 << 63),
-    -(1 << 63) + 1,
-)
+    (1 << 31) + 5, (1 << 32) + 1, -(1 << 32), (1 << 53) + 1,
+    (1 << 63) - 1, -(1 << 63), -(1 << 63) + 1,
+)  # fmt: skip
 
 
 class Roles(Record):

@@ -143,16 +143,14 @@ class _FuzzRun:
 
     def _count_known_kind(self, trial: FuzzCase, mismatch: Mismatch) -> bool:
         """Whether a difference is of a kind that was met before; then it is counted there."""
-        for known in self.report.differences:
-            if known.covers(trial, mismatch):
-                known.count += 1
-                return True
-        own = (known for known in self.report.differences if known.case.operator is trial.operator)
+        differences = self.report.differences
+        covering = (known for known in differences if known.covers(trial, mismatch))
+        own = (known for known in differences if known.case.operator is trial.operator)
         alike = [known for known in own if known.mismatch.kind == mismatch.kind]
-        if len(alike) < MAX_KINDS:
-            return False
-        alike[-1].count += 1
-        return True
+        known = next(covering, alike[-1] if len(alike) >= MAX_KINDS else None)
+        if known is not None:
+            known.count += 1
+        return known is not None
 
     def _rerun_in_new_process(
         self, trial: FuzzCase, mismatch: Mismatch
