@@ -124,7 +124,8 @@ def test_findings_of_one_cause_stand_together_and_others_apart() -> None:
         (low, high), (empty,), (legal,), (plain, same)
     ]  # fmt: skip
     assert causes[0].words == {"index out of range"}
-    assert causes[0].operators == ["onnx.gather", "onnx.gather_nd"]
+    title = "onnx.gather, onnx.gather_nd the process ends (index out of range)"
+    assert causes[0].describe(has_rules=True) == title
     low.is_known = True
     assert len(group_by_cause([low, high])) == 2
 
