@@ -144,12 +144,10 @@ def check_dtype_supported(dtype: DType, where: str) -> DType:
     known = dtype.kind != "U" and dtype.newbyteorder("=").name in NUMPY_NAMES
     if known or is_narrow_dtype(dtype):
         return dtype
-    raise DtypeRefused(
-        f"element type {sanitize(dtype.name, 60)} is not supported",
-        where=where,
-        valid="bool, integers, floats to 64 bits, complex to 128 bits, text",
-        hint=make_time_hint(dtype, "in Python, array"),
-    )
+    problem = f"element type {sanitize(dtype.name, 60)} is not supported"
+    legal = "bool, integers, floats to 64 bits, complex to 128 bits, text"
+    hint = make_time_hint(dtype, "in Python, array")
+    raise DtypeRefused(problem, where=where, valid=legal, hint=hint)
 
 
 def to_native(array: Array) -> Array:

@@ -14,7 +14,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias, get_args, get_origin
 
-from gscli.base import UsageError
+from gscli.base import UsageError, check_rule
 from gscli.base.records import Arguments, Record, set_defaults
 from gscli.base.words import ALL_DTYPES, quote_word
 
@@ -66,9 +66,8 @@ def parse_engine(text: str) -> str:
     ('tcp://host:8786', '')
     """
     name, _, address = text.partition("=")
-    if name != "dask":
-        where = f"--engine {text}"[:100]
-        raise UsageError("unknown engine", where=where, valid="dask, dask=ADDRESS")
+    where = f"--engine {text}"[:100]
+    check_rule(name == "dask", "unknown engine", where, kind=UsageError, valid="dask, dask=ADDRESS")
     return address
 
 
@@ -89,11 +88,10 @@ def parse_output_path(flag: str, path: str) -> str:
     if root[:1] == "-" != path:
         problem = f"{flag} takes the name of a file"
         raise UsageError(problem, where=where, hint=f"{flag} ./{path}"[:200])
-    if ending.lower() in RASTER_SUFFIXES:
-        svg = quote_word(f"{root}.svg")
-        problem = f"pictures are saved as SVG, not as {ending[1:].upper()}"
-        hint = f"--svg {svg}, then rsvg-convert {svg} -o {quote_word(path)}"
-        raise UsageError(problem, where=where, hint=hint)
+    svg = quote_word(f"{root}.svg")
+    problem = f"pictures are saved as SVG, not as {ending[1:].upper()}"
+    hint = f"--svg {svg}, then rsvg-convert {svg} -o {quote_word(path)}"
+    check_rule(ending.lower() not in RASTER_SUFFIXES, problem, where, kind=UsageError, hint=hint)
     return path
 
 
@@ -411,9 +409,8 @@ def check_combinations(options: Collection[CommandOption], values: Arguments) ->
     for option in (option for option in options if option.name in present):
         excluded = [known[name] for name in option.excludes if name in present]
         flags = [other.flags[-1] if other.flags else str(values[other.name]) for other in excluded]
-        if flags:
-            hint = f"leave out {' and '.join(flags)}"
-            raise UsageError(option.why, where=" ".join(flags), hint=hint)
+        hint = f"leave out {' and '.join(flags)}"
+        check_rule(not flags, option.why, " ".join(flags), kind=UsageError, hint=hint)
         if option.needs in {*values} - present:  # diff has tolerances, and no --expect
             needed = known[option.needs]
             hint = f"add {needed.flags[-1]} {needed.metavar}".rstrip()

@@ -100,12 +100,9 @@ class Attribute(Record):
         word = text.lower()
         synonym = _SYNONYMS.get(word)
         meant = synonym if synonym in self.choices else word
-        raise UsageError(
-            f"unknown {self.name}: {value!r}"[:200],
-            where=f"{self.name} = {value!r}"[:200],
-            valid=self.legal_text,
-            hint=suggest_names(str(meant), self.choices, count=1),
-        )
+        problem, where = f"unknown {self.name}: {value!r}"[:200], f"{self.name} = {value!r}"[:200]
+        hint = suggest_names(str(meant), self.choices, count=1)
+        raise UsageError(problem, where=where, valid=self.legal_text, hint=hint)
 
 
 def attribute_from_parameter(parameter: inspect.Parameter) -> Attribute:

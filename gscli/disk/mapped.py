@@ -222,9 +222,8 @@ class RegularFile:
         """
         with read_errors(self.name):
             unchanged = self.is_unchanged(was_renamed=was_renamed)
-        if not unchanged:
-            problem = f"{self.name} was changed while it was being read"
-            raise CannotRead(problem, where=self.name, hint=_UNTOUCHED)
+        problem = f"{self.name} was changed while it was being read"
+        check_rule(unchanged, problem, self.name, kind=CannotRead, hint=_UNTOUCHED)
 
     def is_same_file(self, path: str) -> bool:
         """Whether another name means this file, too."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from gscli.base import CannotWrite, translate_errors
+from gscli.base import CannotWrite, check_rule, translate_errors
 from gscli.base.words import error_reason, sanitize
 from gscli.disk.mapped import RegularFile, open_file
 
@@ -98,10 +98,9 @@ def try_lock(file: RegularFile) -> bool | None:
 def lock_file(file: RegularFile) -> Iterator[None]:
     """Keep other gscli processes from patching the file, whatever name they know it by."""
     is_locked = try_lock(file)
-    if is_locked is False:
-        problem = f"{file.name} is being patched by another process"
-        hint = "wait until that has ended, then run this again"
-        raise CannotWrite(problem, where=file.name, hint=hint)
+    problem = f"{file.name} is being patched by another process"
+    hint = "wait until that has ended, then run this again"
+    check_rule(is_locked is not False, problem, file.name, kind=CannotWrite, hint=hint)
     try:
         yield
     finally:

@@ -279,11 +279,8 @@ def choose_member(names: Iterable[str], member: str | None, file: str) -> str:
         raise CannotRead(problem, valid=list_keys(known), hint=hint)
     if len(known) == 1:
         return known[0]
-    raise UsageError(
-        f"{file} holds {len(known)} arrays: say which one",
-        valid=list_keys(known),
-        hint=member_word(file, known[0]),
-    )
+    problem, hint = f"{file} holds {len(known)} arrays: say which one", member_word(file, known[0])
+    raise UsageError(problem, valid=list_keys(known), hint=hint)
 
 
 def match_argument(

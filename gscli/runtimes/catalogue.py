@@ -103,11 +103,10 @@ def build_runtime_command(wish: str, python: str | None = None) -> ProcessSpec:
         words = shlex.split(wish)
     if words and (len(words) > 1 or shutil.which(words[0])):
         return ProcessSpec(tuple(words))
-    raise UsageError(
-        f"no runtime called {sanitize(wish, 60)!r}",
-        valid=f"{' '.join(NAMES)}, a command that speaks the protocol, or MODULE:CLASS",
-        hint=suggest_names(name, NAMES, "gscli help runtimes", count=1),
-    )
+    problem = f"no runtime called {sanitize(wish, 60)!r}"
+    legal = f"{' '.join(NAMES)}, a command that speaks the protocol, or MODULE:CLASS"
+    hint = suggest_names(name, NAMES, "gscli help runtimes", count=1)
+    raise UsageError(problem, valid=legal, hint=hint)
 
 
 def build_adapter_command(adapter: Adapter, variant: str, python: str | None) -> ProcessSpec:
@@ -123,9 +122,8 @@ def interpreter_at(python: str | None) -> str:
     """Where the interpreter of `--python` is, gscli's own where none is named; CannotRead."""
     path = shutil.which(python or sys.executable)
     if path is None:
-        raise CannotRead(
-            "no such interpreter", where=f"--python {sanitize(python or '')}", hint="gscli runtimes"
-        )
+        where = f"--python {sanitize(python or '')}"
+        raise CannotRead("no such interpreter", where=where, hint="gscli runtimes")
     return path
 
 
@@ -150,11 +148,9 @@ def bundle_adapter(name: str) -> str:
     """
     adapter = next((known for known in (*ADAPTERS, BACKEND) if known.name == name), None)
     if adapter is None:
-        raise UsageError(
-            f"no adapter called {sanitize(name, 60)!r}",
-            valid=" ".join((*NAMES, BACKEND.name)),
-            hint=suggest_names(name, NAMES, count=1),
-        )
+        problem = f"no adapter called {sanitize(name, 60)!r}"
+        legal, hint = " ".join((*NAMES, BACKEND.name)), suggest_names(name, NAMES, count=1)
+        raise UsageError(problem, valid=legal, hint=hint)
     first, *rest = [path.read_text("utf-8") for path in _adapter_files(adapter)]
     parts = [first.rstrip(), *(_strip_shared_header(text).strip() for text in rest)]
     return "\n\n".join(parts) + "\n"
@@ -238,11 +234,9 @@ def _versions(interpreter: str, packages: Sequence[str]) -> list[str]:
     except ContentRefused as error:
         versions, reason = [], error.problem
     if not isinstance(versions, list) or len(versions) != len(packages):
-        raise CannotRead(
-            "this is no Python that runs",
-            where=f"{sanitize(interpreter)}: {reason}",
-            hint="--python names an interpreter, as /usr/bin/python3 is one",
-        )
+        where = f"{sanitize(interpreter)}: {reason}"
+        hint = "--python names an interpreter, as /usr/bin/python3 is one"
+        raise CannotRead("this is no Python that runs", where=where, hint=hint)
     return [sanitize(str(version), 60) for version in versions]
 
 

@@ -105,10 +105,8 @@ def generate_cases(
         if not fits and not (in_vain < MAX_REJECTIONS and dice.draw_bool(REFUSED_SHARE)):
             in_vain += 1
             if in_vain > MAX_REJECTIONS:
-                raise UsageError(
-                    f"no random calls of {operator.full_name} are known",
-                    where=str(trial.expected_result)[:200],
-                )
+                problem = f"no random calls of {operator.full_name} are known"
+                raise UsageError(problem, where=str(trial.expected_result)[:200])
             continue
         in_vain = 0
         yield trial

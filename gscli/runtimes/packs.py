@@ -129,10 +129,8 @@ def check_node_test_target(folder: str, names: Iterable[str]) -> None:
     """
     strange = [name for name in names if not name.startswith("onnx.")]
     if strange:
-        raise UsageError(
-            f"node tests hold ONNX operators, not {strange[0]}",
-            hint="name a .jsonl file: -o cases.jsonl",
-        )
+        problem = f"node tests hold ONNX operators, not {strange[0]}"
+        raise UsageError(problem, hint="name a .jsonl file: -o cases.jsonl")
     import_extra("onnx", "onnx")
     target = Path(folder)
     with write_errors(sanitize(folder)):

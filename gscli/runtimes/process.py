@@ -97,11 +97,9 @@ class RuntimeProcess:
             if self.restarts and self._program.is_isolated:
                 self._spare = self._start_process()
         except OSError as error:
-            raise CannotRead(
-                f"the runtime does not start: {error.strerror}",
-                where=sanitize(" ".join(self._program.words[:2])),
-                hint="gscli runtimes",
-            ) from None
+            problem = f"the runtime does not start: {error.strerror}"
+            where = sanitize(" ".join(self._program.words[:2]))
+            raise CannotRead(problem, where=where, hint="gscli runtimes") from None
         line = self._wait_for_first_line(self._child)
         if isinstance(line, Failure):
             self.stop()

@@ -85,12 +85,10 @@ def parse_hello(line: bytes) -> Hello:
         value = parse_json(line, "the first line").value
     flaw = find_flaw(value, {"name": str, "ops": list}, {"rules": dict})
     if flaw or len(value["ops"]) > MAX_OPS or not all(isinstance(op, str) for op in value["ops"]):
-        raise ContentRefused(
-            "the runtime does not introduce itself",
-            where=f"its first line: {sanitize(line.decode('utf-8', 'replace'), 120)}",
-            valid='{"name": "mine", "version": "1.0", "ops": ["onnx.ScatterND"]}',
-            hint="gscli help runtimes",
-        )
+        problem, hint = "the runtime does not introduce itself", "gscli help runtimes"
+        where = f"its first line: {sanitize(line.decode('utf-8', 'replace'), 120)}"
+        legal = '{"name": "mine", "version": "1.0", "ops": ["onnx.ScatterND"]}'
+        raise ContentRefused(problem, where=where, valid=legal, hint=hint)
     pairs = (op.partition(".")[::2] for op in value["ops"] if op != ECHO)
     known = frozenset(to_gscli_name(*pair)[:100] for pair in pairs)
     name, version = sanitize(value["name"], 60), sanitize(str(value.get("version", "")), 60)
@@ -150,7 +148,6 @@ def select_supported(hello: Hello, names: Sequence[str]) -> list[Operator]:
     if not answerable:
         own = ", ".join(operator.full_name for operator in chosen)
         listed = own if names else "any operator of gscli"
-        raise UsageError(
-            f"{hello.title} does not answer {listed}"[:200], valid=" ".join(sorted(hello.ops))[:600]
-        )
+        problem, legal = f"{hello.title} does not answer {listed}", " ".join(sorted(hello.ops))
+        raise UsageError(problem[:200], valid=legal[:600])
     return answerable

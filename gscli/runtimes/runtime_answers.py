@@ -42,8 +42,7 @@ def ask_for_gradients(
     UsageError where it gives none, or has no operator for the comparison.
     """
     hello = runtime.hello
-    if not hello.has_gradients:
-        raise UsageError(f"{hello.title} gives no gradients", where="--grad")
+    check_rule(hello.has_gradients, f"{hello.title} gives no gradients", "--grad", kind=UsageError)
     for row in _list_rules(compare_with, runtime, comparing.concept):
         label, name = f"{hello.title}: {row.label}", row.operator.full_name
         if row.trace is None:

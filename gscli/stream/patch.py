@@ -14,7 +14,7 @@ from functools import partial
 import numpy as np
 
 from gscli import kernel
-from gscli.base import UsageError
+from gscli.base import UsageError, check_rule
 from gscli.base.arrays import Array, DType, Indices
 from gscli.base.words import quote_word
 from gscli.disk import mapped
@@ -101,10 +101,9 @@ def patch_in_place(
                 write_rows(out.fileno(), offset, rows, new)
                 written.add(new.nbytes)
         return patch.rows.size
-    if direct:
-        where = f"{file.name}: another element type or order than the result has"
-        hint = "--in-place replaces the file whole"
-        raise UsageError("only plain data can be written into", where=where, hint=hint)
+    where = f"{file.name}: another element type or order than the result has"
+    hint = "--in-place replaces the file whole"
+    check_rule(not direct, "only plain data can be written into", where, kind=UsageError, hint=hint)
     output = kernel.scatter(plan, data.reshape(layout.data_shape))
     with write_errors(file.name), lock_file(file), replace(size=output.nbytes) as out:
         npy.write(out.write, {"output": output}, ".npy")

@@ -20,7 +20,15 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from gscli import files
-from gscli.base import GscliError, IndexRefused, Notice, PictureNotice, StrictFinding, UsageError
+from gscli.base import (
+    GscliError,
+    IndexRefused,
+    Notice,
+    PictureNotice,
+    StrictFinding,
+    UsageError,
+    check_rule,
+)
 from gscli.base.arrays import Array
 from gscli.base.records import Arguments, group_pairs
 from gscli.base.words import format_count, format_shape
@@ -380,10 +388,9 @@ def check_outputs(settings: Settings, words: Sequence[str] = ()) -> Expected | N
     terminal would choke on. Returns the output that `--expect` names, if it does.
     """
     to_store = settings.is_save_only and file_suffix(settings.output or "") in STORES
-    if settings.engine is not None and not to_store:
-        raise UsageError(
-            "--engine dask writes a Zarr store and nothing else", hint="-o out.zarr, and no picture"
-        )
+    problem = "--engine dask writes a Zarr store and nothing else"
+    fits, hint = settings.engine is None or to_store, "-o out.zarr, and no picture"
+    check_rule(fits, problem, kind=UsageError, hint=hint)
     places = {
         "the result": (settings.output or "-") * settings.is_result_saved,
         "--json": "-" * (settings.json is not None),

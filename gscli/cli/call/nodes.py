@@ -100,12 +100,10 @@ def _attribute_texts(node: ModelNode) -> dict[str, str]:
     known = node.operator.attributes_by_name
     texts: dict[str, str] = {}
     for name, value in node.call_attributes.items():
-        if name not in known or not isinstance(value, (str, int)):
-            raise ContentRefused(
-                f"{node.op_type} has no attribute {sanitize(name, 60)} of this kind",
-                where=sanitize(node.address, 60),
-                valid=" ".join(sorted(known.keys() - {"opset"})),
-            )
+        fits = name in known and isinstance(value, (str, int))
+        problem = f"{node.op_type} has no attribute {sanitize(name, 60)} of this kind"
+        where, legal = sanitize(node.address, 60), " ".join(sorted(known.keys() - {"opset"}))
+        check_rule(fits, problem, where, kind=ContentRefused, valid=legal)
         texts[name] = str(value)
     return texts
 

@@ -115,11 +115,9 @@ def fuzz(
     check_folders_exist(junit, None if folder else output)
     with start_checked(on, python, patience, operators) as (runtime, chosen):
         if gradients and not runtime.hello.has_gradients:
-            raise UsageError(
-                f"{on} answers no gradients"[:200], where="--grad",
-                valid="--on torch, jax, tensorflow or gscli",
-                hint="gscli help runtimes tells how an adapter answers them",
-            )  # fmt: skip
+            problem, legal = f"{on} answers no gradients", "--on torch, jax, tensorflow or gscli"
+            hint = "gscli help runtimes tells how an adapter answers them"
+            raise UsageError(problem[:200], where="--grad", valid=legal, hint=hint)
         if folder is not None:
             check_node_test_target(folder, [operator.full_name for operator in chosen])
         write = ReportFolder(reports, on).update if reports else _write_nothing

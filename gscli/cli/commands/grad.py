@@ -129,10 +129,8 @@ def _choose_name(arrays: Arrays, name: str, flag: str) -> str:
     if name:
         check_name(name, arrays, f"there is no gradient of {name!r}", flag)
     words = list(arrays) if flag == "--of" else [f"{known}=FILE" for known in arrays]
-    raise UsageError(
-        f"{flag} needs the name of an input", where=flag, valid=" ".join(words),
-        hint=f"{flag} {words[0]}",
-    )  # fmt: skip
+    problem, hint = f"{flag} needs the name of an input", f"{flag} {words[0]}"
+    raise UsageError(problem, where=flag, valid=" ".join(words), hint=hint)
 
 
 def _describe_rest(flow: FlowTrace, chosen: Arrays, settings: Settings) -> str:

@@ -23,7 +23,7 @@ import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
 
-from gscli.base import CannotRead, UsageError
+from gscli.base import CannotRead, UsageError, check_rule
 from gscli.cli.building import complete_file, tool
 from gscli.cli.options import Settings, argument, option
 
@@ -54,11 +54,9 @@ def watch(
 ) -> int:
     from gscli.cli.options import detect_screen
 
-    if not words:
-        problem = "watch takes a script, or a module behind -m"
-        raise UsageError(problem, hint="gscli watch SCRIPT [WORD…]")
-    if not module and not os.path.exists(words[0]):
-        raise CannotRead("no such script", where=words[0])
+    problem = "watch takes a script, or a module behind -m"
+    check_rule(bool(words), problem, kind=UsageError, hint="gscli watch SCRIPT [WORD…]")
+    check_rule(module or os.path.exists(words[0]), "no such script", words[0], kind=CannotRead)
     if save is not None and not save.endswith(".npz"):
         raise UsageError("--save writes an .npz file", where=f"--save {save}"[:200])
     screen = detect_screen(sys.stderr, settings.color, settings.width)

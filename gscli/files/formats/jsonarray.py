@@ -28,7 +28,7 @@ from gscli.base.arrays import (
     unravel_place,
 )
 from gscli.base.words import format_count, format_place, format_shape, sanitize
-from gscli.files.content import TEXT_LIMIT, Content, check_limit
+from gscli.files.content import TEXT_LIMIT, Content, check_content, check_limit
 from gscli.files.formats.jsontext import (
     JsonPath,
     ParsedJson,
@@ -82,8 +82,7 @@ def array_of_json(parsed: ParsedJson, request: ReadRequest, origin: str = "") ->
     path: JsonPath = ()
     if "schema" in value:
         value, path = value.get("output"), ("output",)
-        if not isinstance(value, dict):
-            raise ContentRefused(f"{parsed.name} has no output", where=parsed.name)
+        check_content(isinstance(value, dict), f"{parsed.name} has no output", parsed.name)
     array, is_typed = _read_document(parsed, value, path, request)
     return LoadedInput(array, origin, is_typed)
 
@@ -173,8 +172,7 @@ def _document_dtype(document: dict[str, Any], name: str) -> DType | None:
     if "dtype" not in document:
         return None
     label = document["dtype"]
-    if not isinstance(label, str):
-        raise ContentRefused('"dtype" is not text', where=name)
+    check_content(isinstance(label, str), '"dtype" is not text', name)
     try:
         return parse_dtype(label)
     except GscliError as error:
@@ -208,8 +206,7 @@ def _flatten_lists(
             raise _ragged_error(parsed, lists, shape, path)
         shape = (*shape, len(lists[0]))
         level = lists[0] if len(lists) == 1 else [*chain.from_iterable(lists)]
-        if len(shape) > RANK_LIMIT:
-            raise ContentRefused(f"{parsed.name} has more than {RANK_LIMIT} axes")
+        check_content(len(shape) <= RANK_LIMIT, f"{parsed.name} has more than {RANK_LIMIT} axes")
     if not pairs and list in kinds:
         raise _ragged_error(parsed, level, shape, path)
     return shape, level
@@ -246,9 +243,7 @@ def _ragged_error(
     detail = caret_line(parsed.text, start, end, note) if parsed.text else note
     position = tuple(step for step in path if isinstance(step, int))
     line = f" line {line_number(parsed.text, start)}" if "\n" in parsed.text else ""
-    return ContentRefused(
-        f"{parsed.name} is not a rectangular array",
-        where=format_place(f"{parsed.name}{line}: {parsed.argument}", position),
-        details=(detail,),
-        hint="all lists of one level need the same length",
-    )
+    problem = f"{parsed.name} is not a rectangular array"
+    hint = "all lists of one level need the same length"
+    where = format_place(f"{parsed.name}{line}: {parsed.argument}", position)
+    return ContentRefused(problem, where=where, details=(detail,), hint=hint)

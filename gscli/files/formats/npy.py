@@ -122,13 +122,10 @@ def element_dtype(stored: DType, opaque: DType | None, name: str) -> DType:
         return opaque
     fitting = [label for label in SMALL_NAMES if (label == "bfloat16") == (size > 1)]
     way = "" if opaque is None else "first gscli convert IN OUT.safetensors "
-    raise DtypeRefused(
-        f"the elements of {name} are opaque bytes (|V{size})",
-        where=name,
-        details=("NumPy writes bfloat16 and other small types this way, without their names",),
-        valid=", ".join(fitting),
-        hint=f"{way}--dtype {fitting[0] if size > 1 else 'float8_e4m3fn'}, or what was written",
-    )
+    problem = f"the elements of {name} are opaque bytes (|V{size})"
+    details = ("NumPy writes bfloat16 and other small types this way, without their names",)
+    hint = f"{way}--dtype {fitting[0] if size > 1 else 'float8_e4m3fn'}, or what was written"
+    raise DtypeRefused(problem, where=name, details=details, valid=", ".join(fitting), hint=hint)
 
 
 def reshape_elements(flat: Array, header: ArrayHeader, limit: int, name: str) -> Array:

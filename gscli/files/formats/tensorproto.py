@@ -252,11 +252,10 @@ def check_fields(data: bytes, descriptor: Any, name: str) -> None:
             else:
                 raise ValueError(f"wire type {wire_type}")
             if count > FIELD_LIMIT or packed > PACKED_LIMIT:
-                raise LimitRefused(
-                    f"{name} holds too many values outside of raw data",
-                    where=f"{name}: more than {FIELD_LIMIT:,} fields or {PACKED_LIMIT:,} bytes",
-                    hint="onnx.numpy_helper.from_array writes raw data",
-                )
+                problem = f"{name} holds too many values outside of raw data"
+                where = f"{name}: more than {FIELD_LIMIT:,} fields or {PACKED_LIMIT:,} bytes"
+                hint = "onnx.numpy_helper.from_array writes raw data"
+                raise LimitRefused(problem, where=where, hint=hint)
 
 
 def _read_varint(data: bytes, position: int) -> tuple[int, int]:

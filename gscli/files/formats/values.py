@@ -113,11 +113,9 @@ def _mixed_kinds_error(values: list[Any], place: Locate) -> ContentRefused:
     allowed = {int, float} if first in {int, float} else {first} & {bool, str}
     number = next(n for n, value in enumerate(values) if type(value) not in allowed)
     before = f", but the values before are {describe_kind(values[0])}" if number else ""
-    return ContentRefused(
-        f"{describe_kind(values[number])} cannot stand here",
-        where=place(number) + before,
-        valid="numbers, or true and false, or text; not a mixture",
-    )
+    problem, where = f"{describe_kind(values[number])} cannot stand here", place(number) + before
+    legal = "numbers, or true and false, or text; not a mixture"
+    return ContentRefused(problem, where=where, valid=legal)
 
 
 def _integer_array(values: list[Any], kinds: set[type], dtype: DType, place: Locate) -> Array:

@@ -138,10 +138,8 @@ class ChunkedDaskArray(ChunkedArray):
         self.shape = tuple(map(int, array.shape))
         self.chunk_shape = tuple(max(*sizes, 1) for sizes in array.chunks)
         self.chunk_bytes = math.prod(self.chunk_shape) * self.dtype.itemsize
-        hint = f"{name}.rechunk() makes smaller ones"
-        check_limit(
-            self.chunk_bytes, max(limit, MIN_CHUNK_LIMIT), name, f"a chunk of {name}", hint=hint
-        )
+        what, hint = f"a chunk of {name}", f"{name}.rechunk() makes smaller ones"
+        check_limit(self.chunk_bytes, max(limit, MIN_CHUNK_LIMIT), name, what, hint=hint)
 
     def read_chunk(self, coordinates: Sizes) -> Array:
         """One chunk, computed by Dask's scheduler."""

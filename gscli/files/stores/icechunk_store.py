@@ -91,11 +91,9 @@ def _check_files(folder: str, depth: int = 0) -> None:
 def _bucket_error(path: str, error: Exception) -> CannotRead:
     """What a bucket refuses, or a server that does not answer."""
     why = " ".join(str(error).partition("context:")[0].split()).strip("x× |")
-    return CannotRead(
-        f"cannot read {path}",
-        where=f"{path}: {sanitize(why, 120) or type(error).__name__}",
-        hint="the environment gives access: AWS_ACCESS_KEY_ID, AWS_REGION, AWS_ENDPOINT_URL, …",
-    )
+    where = f"{path}: {sanitize(why, 120) or type(error).__name__}"
+    hint = "the environment gives access: AWS_ACCESS_KEY_ID, AWS_REGION, AWS_ENDPOINT_URL, …"
+    return CannotRead(f"cannot read {path}", where=where, hint=hint)
 
 
 def _make_storage(library: Any, path: str) -> Any:
@@ -136,11 +134,9 @@ def resolve_version(repository: Any, place: ZarrPath) -> dict[str, str]:
         return {"tag": name}
     if len(name) == _SNAPSHOT_LENGTH and name.isalnum():
         return {"snapshot_id": name}
-    raise CannotRead(
-        f"{place.path} has no version {sanitize(name, 60)}",
-        valid=list_keys([*branches, *tags]),
-        hint=f"gscli show {quote_word(place.path)} lists its snapshots",
-    )
+    problem = f"{place.path} has no version {sanitize(name, 60)}"
+    hint = f"gscli show {quote_word(place.path)} lists its snapshots"
+    raise CannotRead(problem, valid=list_keys([*branches, *tags]), hint=hint)
 
 
 def list_commits(path: str, limit: int) -> list[Commit]:

@@ -132,9 +132,8 @@ def _create_repository(place: ZarrPath, array: Array, chunks: Chunks) -> None:
     """A new Icechunk repository in a folder, whose first commit has the array."""
     from gscli.files.stores.icechunk_store import BRANCH, create_repository
 
-    if place.version is not None:
-        where = f"{place.name}: a new repository is a folder NAME{REPOSITORY_SUFFIX}"
-        raise CannotWrite(f"cannot write {place.name}", where=where)
+    where = f"{place.name}: a new repository is a folder NAME{REPOSITORY_SUFFIX}"
+    check_rule(place.version is None, f"cannot write {place.name}", where, kind=CannotWrite)
     with open_folder(place.path, lambda _: False) as hidden:
         session = create_repository(hidden).writable_session(BRANCH)
         _write_new(ZarrPath(hidden, place.member), array, chunks, store=session.store)
