@@ -73,6 +73,13 @@ class Hello(Record):
         """Name and version."""
         return f"{self.name} {self.version}".strip()
 
+    @property
+    def unknown_names(self) -> list[str]:
+        """What it answers, and its rules, that gscli does not have: they take part in nothing."""
+        known = {operator.full_name: operator.attributes_by_name for operator in operators()}
+        attributes = {name for op in self.ops & known.keys() for name in known[op]}
+        return sorted(self.ops - known.keys()) + sorted(self.rules.keys() - attributes)
+
 
 def parse_hello(line: bytes) -> Hello:
     """The first line of a runtime; ContentRefused where it is none.

@@ -51,19 +51,23 @@ def check_adapter(runtime: RuntimeProcess, operators: Sequence[Operator]) -> Non
 
 def _check_examples(runtime: RuntimeProcess, operators: Sequence[Operator]) -> None:
     """At least one plain call has to be right, or it is the adapter that is wrong."""
-    text = status = ""
-    for trial in _iter_examples(operators, dict(runtime.hello.rules)):
+    rules = dict(runtime.hello.rules)
+    failures: list[tuple[str, str]] = []
+    for trial in _iter_examples(operators, rules):
         answer = runtime.run_call(trial.operator, trial.inputs, trial.attrs)
         wrong = find_mismatch(trial, answer)
         if wrong is None and answer.status == "output":
             return
-        status = status or answer.status
-        text = text or f"{trial.command}: {answer.text or (wrong.kind if wrong else answer.status)}"
+        reason = answer.text or (wrong.kind if wrong else answer.status)
+        failures.append((answer.status, f"{trial.command}: {reason}"))
+    is_unsupported = {status for status, _ in failures} == {"unsupported"}
+    verdict = "supports" if is_unsupported else "is right in"
+    status, text = failures[0] if failures else ("", f"its rules refuse them: {rules}")
     hint = "look at the adapter first: gscli help runtimes"
     if status == "hang":
         hint = "--patience SECONDS, where calls need longer"
-    problem = f"{runtime.hello.title} gets none of the plain calls right"
-    check_rule(not text, problem, text[:300], kind=ContentRefused, hint=hint)
+    problem = f"{runtime.hello.title} {verdict} none of the plain calls"
+    raise ContentRefused(problem, where=text[:300], hint=hint)
 
 
 def _iter_examples(operators: Sequence[Operator], rules: dict[str, object]) -> Iterator[FuzzCase]:

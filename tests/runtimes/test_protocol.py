@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import re
 import sys
 import time
 from pathlib import Path
@@ -307,7 +308,8 @@ def test_an_adapter_that_changes_tensors_must_not_judge() -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "problem"), [("unsupported", "none of the plain"), ("error", "does not answer echo")]
+    ("status", "problem"),
+    [("unsupported", "supports none of the plain"), ("error", "does not answer echo")],
 )
 def test_a_type_that_an_adapter_has_not_is_left_out_of_its_echo(status: str, problem: str) -> None:
     body = f"print(json.dumps({{'id': number, {status!r}: 'no such type'}}), flush=True)"
@@ -318,15 +320,23 @@ def test_a_type_that_an_adapter_has_not_is_left_out_of_its_echo(status: str, pro
         check_adapter(runtime, [find_operator("onnx.gather")])
 
 
-def test_a_runtime_that_gets_nothing_right_must_not_judge() -> None:
-    hello = HELLO.replace(', "echo"', "")
+@pytest.mark.parametrize(
+    ("rules", "name", "where"),
+    [("{}", "onnx.gather", "gscli gather .*: no"),
+     ('{"device": "xlaa"}', "tensorflow.gather", "its rules refuse them: .*xlaa")],
+)  # fmt: skip
+def test_a_runtime_that_gets_nothing_right_must_not_judge(
+    rules: str, name: str, where: str
+) -> None:
+    hello = HELLO.replace(', "echo"]', f'], "rules": {rules}')
     body = "print(json.dumps({'id': number, 'error': 'no'}), flush=True)"
     command = ProcessSpec(tuple(word.replace(HELLO, hello) for word in program(body).words))
     with (
         RuntimeProcess(command) as runtime,
-        pytest.raises(ContentRefused, match="none of the plain"),
+        pytest.raises(ContentRefused, match="is right in none of the plain") as caught,
     ):
-        check_adapter(runtime, [find_operator("onnx.gather")])
+        check_adapter(runtime, [find_operator(name)])
+    assert re.match(where, caught.value.where)
 
 
 @pytest.mark.parametrize("wish", ["onnxruntim", "", "torhc:compile", "'", "no such program"])
@@ -351,6 +361,9 @@ def test_operators_are_found_by_their_names(word: str, name: str) -> None:
 
 def test_operators_that_a_runtime_lacks_are_told() -> None:
     hello = parse_hello(HELLO.encode())
+    assert hello.unknown_names == []
+    strange = HELLO.replace(', "echo"]', ', "onnx.ScaterND"], "rules": {"axis": 0, "divice": 1}')
+    assert parse_hello(strange.encode()).unknown_names == ["onnx.scater_nd", "divice"]
     assert [one.full_name for one in select_supported(hello, ["onnx"])] == ["onnx.gather"]
     with pytest.raises(UsageError, match="does not answer"):
         select_supported(hello, ["torch.gather"])

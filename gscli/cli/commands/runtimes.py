@@ -215,8 +215,11 @@ def start_checked(
         command = build_runtime_command(runtime_spec, python)
         with RuntimeProcess(command, patience=patience) as runtime:
             operators = select_supported(runtime.start(), names)
-            check_adapter(runtime, operators)
             hello = runtime.hello
+            if unknown := ", ".join(hello.unknown_names)[:300]:
+                text = f"gscli does not have what {hello.title} names: {sanitize(unknown)}"
+                print_stderr(f"warning: {text}\n")
+            check_adapter(runtime, operators)
             missing = [name for name in names if not {*operators} & {*find_operators(name)}]
             if missing:
                 print_stderr(f"warning: {hello.title} does not answer {', '.join(missing)}\n")
