@@ -54,8 +54,6 @@ _PLAIN = frozenset(np.dtype(name) for name in ("bool", *NUMBERS) if name != "bfl
 _CODES = {np.dtype(name).str[1:]: name for name in NUMPY_NAMES if name != "str"} | {"?": "bool"}
 _LAST_CODE_POINT = 0x10FFFF
 
-CAST_HINT = "convert lets values change with --cast"
-
 # Elements converted at a time, so that the copies of a check stay small.
 CAST_BLOCK = 1 << 18
 
@@ -204,8 +202,8 @@ def cast_lossless(array: Array, dtype: DType, where: str) -> Array:
     for start, cast, same in _iter_cast_blocks(array, dtype):
         if not same.all():
             value = to_native(array).reshape(-1)[start + int(np.argmin(same))]
-            changed = f"{value!s} would change"
-            raise _cast_error(array.dtype, dtype, where, changed, hint=CAST_HINT)
+            changed, hint = f"{value!s} would change", "convert --dtype TYPE --cast lets it"
+            raise _cast_error(array.dtype, dtype, where, changed, hint=hint)
         result[start : start + CAST_BLOCK] = cast
     return result.reshape(array.shape)
 

@@ -291,7 +291,7 @@ def test_wrong_operators_of_each_framework_get_near_names(
         ("onnx --code torch gather [1,2] [0]", 2, "gscli explain onnx COMMAND --code"),
         ("gather [1.0] [0] --of=data", 2, "gscli grad gather '[1.0]' '[0]' --of=data"),
         ("help nothing", 2, "gscli help"),
-        ("convert [1.5] x.npy --dtype int8", 65, "convert lets values change with --cast"),
+        ("convert [1.5] x.npy --dtype int8", 65, "--cast lets values change"),
         ("scatter-nd [1,2,3] [1] [9]", 65, "each index is a vector of its own: '[[1]]'"),
         (
             "gather-nd [[1],[2]] [[[0]]] --batch-dims 1",
@@ -510,7 +510,7 @@ def test_words_that_other_languages_write_get_the_word_that_is_meant(
     ("words", "part"),
     [
         ("gather [1,2] zeros:1", "gscli convert --dtype int64 zeros:1 zeros-1.int64.npy"),
-        ("show full:2:0.1:float64 --dtype float32", "help: convert lets values change with --cast"),
+        ("show full:2:0.1:float64 --dtype float32", "convert --dtype TYPE --cast lets it"),
         ("convert [1] table.csv::a", "without ::a the file becomes this array, whole"),
         ("show rand:3:seed=x", "seed=x is not understood"),
         ("verify one.jsonl --python p", "add --on R"),

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gscli.base import CannotRead, ContentRefused, UsageError
+from gscli.base import CannotRead, ContentRefused, DtypeRefused, UsageError
 from gscli.files import load, members, save
 from gscli.files.formats import archive
 from gscli.files.request import Member
@@ -41,6 +41,16 @@ def test_what_numpy_wrote_is_read(compressed: bool, tmp_path: Path) -> None:
         Member(n, str(a.dtype.newbyteorder("=")).replace("<U2", "str"), a.shape, a.nbytes)
         for n, a in arrays.items()
     ]
+
+
+def test_members_that_no_operator_takes_are_listed_beside_the_others(tmp_path: Path) -> None:
+    path = str(tmp_path / "x.npz")
+    times, objects = np.array(["2020-01-01"], "M8[D]"), np.array([{}], object)
+    np.savez(path, times=times, objects=objects, data=np.arange(3))
+    assert [member.dtype for member in members(path)] == ["datetime64[D]", "object", "int64"]
+    assert load(f"{path}::data").array.tolist() == [0, 1, 2]
+    with pytest.raises(DtypeRefused, match="datetime64"):
+        load(f"{path}::times")
 
 
 def test_the_only_member_needs_no_name(tmp_path: Path) -> None:

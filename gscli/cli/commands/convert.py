@@ -67,7 +67,7 @@ def convert(
     settings: Settings,
 ) -> int:
     from gscli import files
-    from gscli.base.arrays import CAST_HINT, document_dtype, parse_dtype
+    from gscli.base.arrays import document_dtype, parse_dtype
     from gscli.views.progress_bar import ProgressBar
 
     if target == "-" and settings.json is not None:
@@ -80,7 +80,7 @@ def convert(
         if settings.dtype is not None and not cast and _can_be_read_again(source):
             with suppress(GscliError):
                 _cast_lossy(load(opaque_only=True).array, parse_dtype(settings.dtype), "")
-                error.hint = CAST_HINT
+                error.hint = "--cast lets values change"
         raise
     array = loaded.array
     if cast and settings.dtype is not None:

@@ -38,7 +38,7 @@ _PYTHON_WORDS = {
     ".": "JSON wants a digit before and after the point: 1.0, 0.5",
     **dict.fromkeys(("True", "False"), "JSON writes true and false"),
     **dict.fromkeys(("nan", "inf"), "not a number and infinity are written NaN and Infinity"),
-    **dict.fromkeys("0123456789", "JSON writes a comma between values"),
+    **dict.fromkeys("0123456789", "JSON writes a comma between values, and 7 for 07"),
     "(": "JSON writes lists and tuples alike: [1, 2]",
     "'": 'JSON writes text in double quotes: "a"',
 }

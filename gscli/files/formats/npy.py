@@ -65,8 +65,10 @@ class ArrayHeader(Record):
         return self.size * self.dtype.itemsize
 
 
-def parse_header(prefix: bytes, name: str) -> ArrayHeader:
+def parse_header(prefix: bytes, name: str, *, is_read: bool = True) -> ArrayHeader:
     """Judge the first bytes of a .npy file: at most PREFIX_LIMIT of them are needed.
+
+    What is only listed may have elements of any type.
 
     >>> parse_header(npy_header(np.dtype("float32"), (4, 3)), "x.npy").shape
     (4, 3)
@@ -75,7 +77,12 @@ def parse_header(prefix: bytes, name: str) -> ArrayHeader:
     if "L" in text:  # Python 2 wrote it behind some sizes
         text = re.sub(r"(?<=\d)L(?=\s*[,)])", "", text)
     _check_tokens(text, name)
-    return _parse_with_numpy(text, offset, name)
+    header = _parse_with_numpy(text, offset, name)
+    dtype = header.dtype
+    plain = dtype.names is None and dtype.subdtype is None and dtype.itemsize
+    if is_read and not (dtype.type is np.void and plain):
+        check_dtype_supported(dtype, name)
+    return header
 
 
 def read(content: Content, request: ReadRequest) -> LoadedInput:
@@ -273,7 +280,4 @@ def _parse_with_numpy(text: str, offset: int, name: str) -> ArrayHeader:
         raise _header_error(name, "NumPy cannot read it") from error
     why = f"no array can have shape {sanitize(str(shape), 60)}"
     _check_header(is_shape(shape, dtype.itemsize or 1), name, why)
-    plain = dtype.names is None and dtype.subdtype is None and dtype.itemsize
-    if not (dtype.type is np.void and plain):
-        check_dtype_supported(dtype, name)
     return ArrayHeader(dtype, shape, offset, fortran)

@@ -53,10 +53,10 @@ def read(content: Content, request: ReadRequest) -> LoadedInput:
 
 
 def listing(content: Content, _request: ReadRequest) -> list[Member]:
-    """Every array, from its header."""
+    """Every array, from its header; also those that cannot be read, for others can."""
     entries, file = _array_entries(content).items(), content.name
     return [
-        Member.of(_open_member(content, member_place(file, name), entry)[0], name)
+        Member.of(_open_member(content, member_place(file, name), entry, is_read=False)[0], name)
         for name, entry in entries
     ]
 
@@ -102,7 +102,7 @@ def _array_entries(content: Content) -> dict[str, ZipEntry]:
 
 
 def _open_member(
-    content: Content, where: str, entry: ZipEntry
+    content: Content, where: str, entry: ZipEntry, *, is_read: bool = True
 ) -> tuple[ArrayHeader, bytes, Iterator[bytes | memoryview]]:
     """The header of a member, what was inflated for it, and the pieces that follow."""
     pieces, start = iter_member_bytes(content, entry), b""
@@ -110,6 +110,7 @@ def _open_member(
         start += piece
         if len(start) >= PREFIX_LIMIT:
             break
-    header = parse_header(start, where)
-    check_length(header, entry.size, where)
+    header = parse_header(start, where, is_read=is_read)
+    if is_read:
+        check_length(header, entry.size, where)
     return header, start, pieces
