@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
@@ -29,7 +30,7 @@ class RuleSetResult:
     """What one rule set answers: a trace, or a refusal; or what a runtime itself answered.
 
     `from_runtime`: it is the runtime that answers or refuses, and not its rules; these are in
-    `rule`, where they are known.
+    `rule`, where they are known. `roles`: what each of the operator's own names is to the concept.
     """
 
     label: str
@@ -42,6 +43,7 @@ class RuleSetResult:
     runtime_output: Array | None = None
     from_runtime: bool = False
     rule: RuleSetResult | None = None
+    roles: dict[str, str] = field(default_factory=dict)
 
     @property
     def output(self) -> Array | None:
@@ -68,10 +70,10 @@ class RuleSetResult:
         return isinstance(self.error, IndexRefused) and bool(self.error.unchecked)
 
     def has_same_result(self, other: RuleSetResult) -> bool:
-        """Same output to the bit, or a refusal about the same entry."""
+        """Same output to the bit, or a refusal about the same entry, or in the same words."""
         mine, theirs = self.output, other.output
         if mine is None or theirs is None:
-            return mine is None and theirs is None and self._refusal_key() == other._refusal_key()
+            return mine is theirs and self._refusal_key(other) == other._refusal_key(self)
         is_alike = (mine.dtype, mine.shape) == (theirs.dtype, theirs.shape)
         return mine is theirs or (is_alike and not unequal_cells(mine, theirs).any())
 
@@ -91,9 +93,12 @@ class RuleSetResult:
         )
         return self.trace.reduction, self.trace.is_mean, tuple(outcomes)
 
-    def _refusal_key(self) -> tuple[str, int | None]:
-        problem = "" if self.error is None else self.error.problem
-        return ("index", self.entry) if isinstance(self.error, IndexRefused) else (problem, None)
+    def _refusal_key(self, other: RuleSetResult) -> tuple[str, int | None]:
+        """What is equal in refusals that are alike, where one says `dim` and the other `axis`."""
+        if isinstance(self.error, IndexRefused):
+            return "index", self.entry
+        problem, roles = "" if self.error is None else self.error.problem, other.roles | self.roles
+        return re.sub(r"\w+", lambda word: roles.get(word[0], word[0]), problem), None
 
 
 @former_names(ways="outcome_groups")

@@ -170,7 +170,10 @@ class RuleSetQuestion(Record):
     def ask(self, operator: Operator, comparison: Comparison, attrs: Arguments) -> RuleSetResult:
         """The answer of a rule set, or its refusal."""
         roles, inputs = self._convert_inputs(comparison)
-        row = RuleSetResult(comparison.label, operator, inputs, attrs, comparison.inputs[1])
+        names = {comparison.axis: "axis"} | roles
+        row = RuleSetResult(
+            comparison.label, operator, inputs, attrs, comparison.inputs[1], roles=names
+        )
         try:
             # As the operator's own command does: masks first, for PyTorch's may be of uint8.
             bare, sources, rest = expand_masks(operator, inputs, attrs)

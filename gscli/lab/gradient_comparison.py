@@ -37,6 +37,7 @@ class GradientRow(Record):
     convention: Convention | None
     gradients: Arrays
     refusal: str = ""
+    from_runtime: bool = False
 
 
 class GradientComparison(Record):

@@ -46,13 +46,14 @@ def ask_for_gradients(
     for row in _list_rules(compare_with, runtime, comparing.concept):
         label, name = f"{hello.title}: {row.label}", row.operator.full_name
         if row.trace is None:
-            yield GradientRow(label, name, None, {}, "not asked, since its rules refuse this")
+            reason = "not asked, since its rules refuse this"
+            yield GradientRow(label, name, None, {}, reason, from_runtime=True)
             continue
         output = row.trace.output
         answer = runtime.run_call(row.operator, row.trace.inputs, row.attrs, np.ones_like(output))
         arrays = rename_to_roles(row.trace, answer.gradients or {})
         refusal = "" if arrays else answer.text or "no gradients"
-        yield GradientRow(label, name, None, arrays, refusal)
+        yield GradientRow(label, name, None, arrays, refusal, from_runtime=True)
 
 
 def _list_rules(

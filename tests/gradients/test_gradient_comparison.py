@@ -104,6 +104,8 @@ def test_a_runtime_has_rows_of_its_own() -> None:
     labels = [row["label"] for row in json.loads(out)["rows"]]
     assert labels[0] == "ONNX Gather-13"
     assert any(label.startswith("gscli ") and label.endswith("ONNX Gather-13") for label in labels)
+    out = run(*words, "-q")[1]
+    assert out.endswith(" rows give the same gradients.\n")
     out = run("gather", "[10,20,30]", "[7]", "--as", "onnx", "--on", PEER)[1]
     assert "not asked, since its rules refuse this\n" in out
 

@@ -68,6 +68,14 @@ def test_the_largest_group_is_first_and_what_the_others_are_compared_with() -> N
     assert "6 different answers, 2 kinds of refusal by 8 rule sets." in text
 
 
+@pytest.mark.parametrize("width", range(40, 101, 5))
+def test_no_word_of_a_label_is_broken(width: int) -> None:
+    inputs = {"data": np.arange(3), "indices": np.array([0, -1]), "updates": np.array([5, 6])}
+    assert "ScatterElementsUpdate-12" in " ".join(
+        screen(compare("scatter-elements", inputs), width)
+    )
+
+
 def test_what_is_asked_for_first_stays_first() -> None:
     comparing = gathered([10, 20, 30], [0, -1, 7], only=["torch", "jax"])
     assert body(screen(comparing))[1].startswith("PyTorch")

@@ -129,11 +129,16 @@ class ComparisonView(Drawing):
         groups = self.answers.groups
         has_reasons = any(self._reasons(group, width) for group in groups)
         reason_room = (GAP + NARROWEST_REASON) * has_reasons
-        longest = max(cell_len(label) for group in groups for label in group.labels)
+        names = [label for group in groups for label in group.labels]
+        longest = max(map(cell_len, names))
+        # A word is not broken, behind an indent and before a comma.
+        narrowest = max(
+            NARROWEST_LABEL, *(cell_len(word) + GAP for word in " ".join(names).split())
+        )
         for below in (False, True):
             columns = [self._column(number, below=below) for number in range(self.answers.columns)]
             widths = [column[0].width for column in columns]
-            labels = NARROWEST_LABEL if below else max(min(longest, WIDE_LABEL), NARROWEST_LABEL)
+            labels = narrowest if below else max(min(longest, WIDE_LABEL), narrowest)
             chosen = self._choose_columns(widths, width - labels - reason_room)
             if len(chosen) == len(widths) or (chosen and below):
                 break
@@ -145,11 +150,11 @@ class ComparisonView(Drawing):
         for row, group in enumerate(groups, 1):
             first, *others = (self.signs.truncate(text, room)
                               for text in _wrap_labels(group.labels, room))  # fmt: skip
-            names: list[Line] = [[(first, self.look.bold)], *([(text, PLAIN)] for text in others)]
+            texts: list[Line] = [[(first, self.look.bold)], *([(text, PLAIN)] for text in others)]
             reasons: list[Line] = [[(" " * GAP, PLAIN), *line]
                        for line in self._reasons(group, width - room - used - GAP)]  # fmt: skip
             table += join_blocks([
-                Block(tuple(names), room),
+                Block(tuple(texts), room),
                 *(columns[number][row] for number in chosen), make_block(reasons),
             ], 0)  # fmt: skip
         if more := len(columns) - len(chosen):

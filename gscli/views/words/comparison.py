@@ -209,7 +209,7 @@ class ComparisonTexts:
         if isinstance(error, IndexRefused) and error.findings:
             where = f"{error.findings[0].value} "
         # Not each calls a number below zero out of range.
-        alike = len({each.problem for each, _ in errors}) == 1
+        alike = len({each.problem for each, _ in errors if isinstance(each, IndexRefused)}) <= 1
         lines = [f"{where}{error.problem if alike else 'index out of range'}"] * problem
         legal = group_pairs((each.valid, label) for each, label in errors if each.valid)
         for number, (valid, labels) in enumerate(legal.items()):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
+from itertools import chain
 
 import numpy as np
 
@@ -194,15 +195,17 @@ def describe_comparison(
 def _summarize(result: GradientComparison, mark: str) -> str:
     """How many gradients there are, and what the mark compares with."""
     rows, answers = sum(map(len, result.groups)), len(result.groups)
+    every = (*result.refusals, *chain(*result.groups))
+    noun = "row" if any(row.from_runtime for row in every) else "rule set"
     if not answers:
-        return f"{format_count(len(result.refusals), 'rule set')} without gradients."
+        return f"{format_count(len(result.refusals), noun)} without gradients."
     refused = f", {format_count(len(result.refusals), 'refusal')}" if result.refusals else ""
     if answers > 1:
         base = result.groups[0][0].label
         return f"{answers} different gradients{refused}. {mark} marks a value other than {base}'s."
     if rows == 1:
-        return f"1 rule set gives gradients{refused}; there is no other to compare it with."
-    return f"{rows} rule sets give the same gradients{refused}."
+        return f"1 {noun} gives gradients{refused}; there is no other to compare it with."
+    return f"{rows} {noun}s give the same gradients{refused}."
 
 
 def _describe_choice(convention: Convention | None, kind: str) -> str:
