@@ -148,8 +148,9 @@ def _check_differentiable(trace: Trace) -> None:
     if dtype in (*FLOAT16S, *NARROW_FLOATS):
         problem = f"gradients of {dtype} are not computed"
         details = ("frameworks round sums of narrow floats at different places",)
-    where, is_real = f"output {dtype} {format_shape(trace.output.shape)}", dtype not in NOT_REAL
-    raise _dtype_error(problem, where, details, CONVERT * is_real)
+    where = f"output {dtype} {format_shape(trace.output.shape)}"
+    is_converted = dtype not in NOT_REAL and bool(value_inputs(trace.layout, trace.inputs))
+    raise _dtype_error(problem, where, details, CONVERT * is_converted)
 
 
 def _dtype_error(

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from math import inf
 
-from gscli.base import ExitCode
+from gscli.base import ExitCode, UsageError, check_rule
 from gscli.base.records import Record
 from gscli.frameworks.operator import Operator
 from gscli.runtimes.findings import FuzzFinding, FuzzReport
@@ -82,6 +82,9 @@ def _iter_cases(
     hello = runtime.hello
     generate = generate_gradient_cases if options.has_gradients else generate_cases
     in_a_row = CALLS_PER_SHAPE if hello.compiles else 1
+    if options.has_gradients:
+        operators = [operator for operator in operators if any(generate(operator, options.seed))]
+        check_rule(bool(operators), "no random calls of these have gradients", kind=UsageError)
     sources = {
         operator: generate(operator, options.seed, hello.rules, in_a_row) for operator in operators
     }

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from gscli.base import UsageError
 from gscli.base.records import Arguments
 from gscli.frameworks.operator import Operator
 from gscli.gradients.call import value_inputs
@@ -23,8 +22,8 @@ TIED_VALUES = (2.0, -1.0, 2.0, 0.0, -1.0, 3.0, 1.0)
 def generate_gradient_cases(
     operator: Operator, seed: int, fixed: Arguments | None = None, calls_per_shape: int = 1
 ) -> Iterator[FuzzCase]:
-    """Endless calls on float64; the same seed gives the same calls. UsageError where an operator
-    has no gradient in any of the first ones.
+    """Endless calls on float64; the same seed gives the same calls. None where an operator has no
+    gradient in any of the first ones.
 
     >>> from gscli.frameworks import find_operator
     >>> case = next(generate_gradient_cases(find_operator("onnx.gather"), 7))
@@ -35,7 +34,7 @@ def generate_gradient_cases(
     for drawn in generate_cases(operator, seed, fixed, calls_per_shape):
         in_vain += 1
         if in_vain > MAX_REJECTIONS:
-            raise UsageError(f"no random calls of {operator.full_name} have gradients")
+            return
         if not isinstance(drawn.expected_result, Trace):
             continue
         plan = drawn.expected_result.plan

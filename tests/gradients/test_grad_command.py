@@ -191,9 +191,12 @@ def test_what_has_no_gradient_is_refused(words: tuple[str, ...], problem: str) -
     assert problem in refused.stderr.decode()
 
 
-def test_a_text_is_not_told_to_become_a_number() -> None:
-    refused = call_gscli("grad", "gather", '["a"]', "[0]").stderr.decode()
-    assert "str has no gradient" in refused
+@pytest.mark.parametrize(
+    "words", [("gather", '["a"]', "[0]", "str"), ("torch", "one-hot", "[1,0]", "int64")]
+)
+def test_what_no_type_gives_a_gradient_is_not_told_to_become_a_number(words: list[str]) -> None:
+    refused = call_gscli("grad", *words[:-1]).stderr.decode()
+    assert f"{words[-1]} has no gradient" in refused
     assert "convert" not in refused
 
 

@@ -37,6 +37,14 @@ def test_a_right_runtime_has_nothing_to_tell() -> None:
     assert call_gscli(*FUZZ, f"{WRONG} right", "-q").returncode == 0
 
 
+def test_operators_without_gradients_are_left_out() -> None:
+    more = ("--grad", "--cases", "3", "--on", f"{sys.executable} -m gscli batch --serve")
+    done = call_gscli("fuzz", "torch.one-hot", "torch.gather", *more)
+    assert (done.returncode, b"torch.one_hot: 0 cases" in done.stdout) == (0, True)
+    refused = call_gscli("fuzz", "torch.one-hot", *more)
+    assert (refused.returncode, b"no random calls" in refused.stderr) == (2, True)
+
+
 def test_a_runtime_without_gradients_and_a_folder_are_refused(tmp_path: Path) -> None:
     refused = call_gscli("fuzz", "numpy.take", "--grad", "--on", "numpy")
     assert refused.returncode == 2

@@ -115,7 +115,7 @@ def fuzz(
     check_folders_exist(junit, None if folder else output)
     with start_checked(on, python, patience, operators) as (runtime, chosen):
         if gradients and not runtime.hello.has_gradients:
-            problem, legal = f"{on} answers no gradients", "--on torch, jax, tensorflow or gscli"
+            problem, legal = f"{on} answers no gradients", "--on torch, --on jax, --on tensorflow"
             hint = "gscli help runtimes tells how an adapter answers them"
             raise UsageError(problem[:200], where="--grad", valid=legal, hint=hint)
         if folder is not None:
