@@ -50,7 +50,7 @@ def parse_targets(
             if name not in known:
                 aliases = [alias for alias, target in ALIASES.items() if target in known]
                 near = [*known, *aliases, "all"]
-                hint = suggest_names(word, near, "--code all", count=1, similarity=0.5)
+                hint = suggest_names(word, near, "all writes each", count=1, similarity=0.5)
                 problem, legal = f"no code is written for {sanitize(word, 60)!r}", " ".join(known)
                 raise UsageError(problem, valid=f"{legal}, or all", hint=hint)
             targets[name] = known[name]

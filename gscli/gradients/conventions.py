@@ -67,5 +67,5 @@ def choose_convention(framework: str, rules: str | None = None) -> Convention:
     """
     if rules is None:
         return CONVENTIONS.get(framework, LOOP)
-    check_name(rules, CONVENTIONS, f"unknown rules {rules!r}", "--rules")
+    check_name(rules, CONVENTIONS, f"unknown rules {rules!r}")
     return CONVENTIONS[rules]

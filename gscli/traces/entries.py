@@ -332,7 +332,8 @@ class _EntryBuilder:
             return rule.epilogue(*self._meet_data(target, cells, values)).reshape(values.shape)
         if rule.divisor is not None:
             sums = saturating_cast(values, target.dtype)
-            return rule.divide_sums(sums, counts, as_c=target.keeps_lone)
+            means = rule.divide_sums(sums, counts, as_c=target.keeps_lone)
+            return np.where(counts > target.keeps_lone, means, sums)
         # What is summed is cast once, at the end.
         return saturating_cast(values, target.dtype) if rule.ufunc is None else values
 

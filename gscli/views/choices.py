@@ -62,7 +62,7 @@ def check_slice(text: str, shapes: Sequence[tuple[int, ...]]) -> None:
     fits = any(parse_slice(text, shape) is not None for shape in shapes)
     ranks = " or ".join(str(rank) for rank in sorted({len(shape) for shape in shapes}))
     problem = "slice has another number of parts than the tensor has axes"
-    where, legal = f"--slice {text}"[:200], f"parts between commas: {ranks}"
+    where, legal = f"slice {text}"[:200], f"parts between commas: {ranks}"
     check_rule(fits, problem, where, kind=UsageError, valid=legal)
 
 
@@ -99,7 +99,7 @@ def _parse_range(part: str, size: int, text: str) -> range:
         return range(size)[slice(*item.bounds)]
     raise UsageError(
         "slice is not understood",
-        where=f"--slice {text}"[:200],
+        where=f"slice {text}"[:200],
         details=(f"{part!r} on an axis of size {size}"[:200],),
         valid=f"a number -{size} … {size - 1}, or start:stop:step with step 1 or more",
     )

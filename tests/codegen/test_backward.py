@@ -54,7 +54,7 @@ def test_a_list_of_targets_has_a_program_for_each() -> None:
         assert call_gscli(*words, listed).stdout.decode() == several
     refused = call_gscli(*words, "numpy").stderr.decode()
     assert (
-        "no code is written for 'numpy'\n   |  valid: torch jax, or all\n  help: --code all\n"
+        "no code is written for 'numpy'\n   |  valid: torch jax, or all\n  help: all writes each\n"
         in refused
     )
     folded = call_gscli(
