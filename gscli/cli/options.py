@@ -335,9 +335,8 @@ class Settings(Record):
         (True, False, True)
         """
         is_detailed = self.full or any((self.show, self.slice, self.step))
-        return self.is_screen_used and (
-            not self.is_result_saved or (is_detailed and self.output is not None)
-        )
+        is_apart = not self.is_result_saved or (is_detailed and self.output is not None)
+        return self.is_screen_used and is_apart
 
     @property
     def is_streamable(self) -> bool:

@@ -115,10 +115,9 @@ class _BackwardWriter:
         self.kind = "gather" if run.kind == "gather" else run.reduction
         self.analysis = CallAnalysis(run.operator, run.plan)
         self.size, self.count = prod(self.layout.data_shape), prod(self.layout.result_shape)
-        values = {
-            name: array.dtype.kind for name, array in self.analysis.arrays_by_variable.items()
-        }
-        self.names = [name for name in ("data", "updates") if values.get(name) == "f"]
+        arrays = self.analysis.arrays_by_variable
+        kinds = {name: array.dtype.kind for name, array in arrays.items()}
+        self.names = [name for name in ("data", "updates") if kinds.get(name) == "f"]
         self.names += [VALUE] * (VALUE in gradients.arrays)
         self._check()
 

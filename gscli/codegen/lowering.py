@@ -303,9 +303,8 @@ class ScatterLowering:
         self.composed = True
         kind = layout.accumulate_dtype or data.dtype
         ones = steps.full(layout.view_shape, 1, kind, "output")
-        product = self._emit_scatter(
-            indices, ones, steps.cast(updates, kind), ReductionRequest("mul")
-        )
+        factors, request = steps.cast(updates, kind), ReductionRequest("mul")
+        product = self._emit_scatter(indices, ones, factors, request)
         product = steps.cast(steps.cast(product, data.dtype), layout.dtype)
         data = steps.cast(steps.reshape(data, layout.view_shape), layout.dtype)
         form = "power" if layout.reduction == "pow" else "divide"

@@ -74,9 +74,8 @@ class IndexLowering(IndexNormalizer):
             name: self.steps.input(name, array.shape, dtype_name(array.dtype))
             for name, array in analysis.arrays_by_variable.items()
         }
-        self.index_values = {
-            name: self.inputs[variable] for name, variable in analysis.variables_by_input.items()
-        }
+        variables = analysis.variables_by_input
+        self.index_values = {name: self.inputs[variable] for name, variable in variables.items()}
         self.generated = {positions.name: positions for positions in self.addressing.generated}
 
     def lower(self, ops: Iterable[NativeOp]) -> LoweredIndices | None:

@@ -89,9 +89,8 @@ def load_language(target: str) -> Language:
     elements = {name: small.format(name=name) for name in (*NARROW_FLOATS, *NARROW_INTEGERS)}
     facts["elements"] = elements | facts.get("elements", {})
     templates = [tables[name] for name in facts.pop("inherits", ())]
-    return Language(
-        {key: text for table in (*templates, own) for key, text in table.items()}, **facts
-    )
+    texts = {key: text for table in (*templates, own) for key, text in table.items()}
+    return Language(texts, **facts)
 
 
 # How fields of templates are written, from the writer (w) and the step (s).

@@ -143,9 +143,8 @@ def _write_model_run(case: FuzzCase, name: str, variant: str, expectation: str) 
     else:
         wire = call["op"], call["opset"], case.inputs, call["attrs"]
         body = [load_shared_module("onnx_models").format_run(name, variant, *wire)]
-    arrays = ", ".join(
-        f"{key!r}: {format_literal(array, numpy)}" for key, array in case.inputs.items()
-    )
+    inputs = case.inputs.items()
+    arrays = ", ".join(f"{key!r}: {format_literal(array, numpy)}" for key, array in inputs)
     return [f"arrays = {{{arrays}}}", expectation, *body, SHOW_OUTPUT]
 
 

@@ -269,11 +269,11 @@ def check_system() -> None:
     check_rule(hasattr(os, "pread"), problem, sys.platform, kind=CannotRead, hint=hint)
 
 
-def open_file(path: str, flags: int, mode: int = 0o600, *, name: str | None = None) -> RegularFile:
+def open_file(path: str, flags: int, *, name: str | None = None) -> RegularFile:
     """A file opened with some flags, whatever kind it is of; `name`: as it was typed. Raises
     OSError.
     """
-    descriptor = os.open(path, flags | os.O_CLOEXEC, mode)
+    descriptor = os.open(path, flags | os.O_CLOEXEC, 0o600)
     try:
         return RegularFile(descriptor, path, name)
     except OSError:

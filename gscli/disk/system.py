@@ -6,6 +6,7 @@ import errno
 import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
+from functools import partial
 from typing import TYPE_CHECKING
 
 from gscli.base import CannotWrite, check_rule, translate_errors
@@ -33,9 +34,8 @@ def write_errors(
     name: str, what: str = "cannot write", state: str = "", hint: str = ""
 ) -> AbstractContextManager[None]:
     """Turn a failure of the system into CannotWrite; `state`: what became of the file."""
-    return translate_errors(
-        lambda error: write_error(error, name, what, state, hint), OSError, ValueError
-    )
+    make_error = partial(write_error, name=name, what=what, state=state, hint=hint)
+    return translate_errors(make_error, OSError, ValueError)
 
 
 def write_error(

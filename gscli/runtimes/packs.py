@@ -172,9 +172,8 @@ def has_one_output(trial: FuzzCase) -> bool:
 def _write_node_test(folder: Path, trial: FuzzCase) -> None:
     assert isinstance(trial.expected_result, Trace)
     call = dump_call(trial.operator, trial.inputs, trial.attrs)
-    model = load_shared_module("onnx_models").one_node(
-        call["op"], call["opset"], dict(trial.inputs), call["attrs"]
-    )
+    wire = call["op"], call["opset"], dict(trial.inputs), call["attrs"]
+    model = load_shared_module("onnx_models").one_node(*wire)
     data = folder / "test_data_set_0"
     data.mkdir(parents=True)
     (folder / "model.onnx").write_bytes(model.SerializeToString())

@@ -309,9 +309,8 @@ class Report:
         def start_and_count(started: Any, *words: Any, **named: Any) -> None:
             start(started, *words, **named)
             starter = sys._getframe(1).f_code.co_filename
-            is_own = isinstance(started, threading.Thread) and (
-                starter.startswith(self.folder) or os.path.dirname(starter) == QUEUES
-            )
+            is_library = starter.startswith(self.folder) or os.path.dirname(starter) == QUEUES
+            is_own = isinstance(started, threading.Thread) and is_library
             is_forked = getattr(getattr(started, "_popen", None), "method", "") == "fork"
             if not (is_own or is_forked):
                 self.unwatched[reason] += 1
@@ -363,9 +362,8 @@ class Report:
 
     def to_dict(self) -> dict[str, object]:
         """The JSON form of all."""
-        return {
-            "findings": [finding.to_dict() for finding in self.findings], **self.counts()
-        }  # fmt: skip
+        findings = [finding.to_dict() for finding in self.findings]
+        return {"findings": findings, **self.counts()}
 
     def counts(self) -> dict[str, object]:
         """How much was watched, as data."""

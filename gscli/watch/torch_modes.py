@@ -93,9 +93,8 @@ class TorchWatch(CallWatch):
         history = self._places.find_history(frame)
         history.calls += 1
         if history.calls == 1 and history.place.is_compiled:
-            self.unwatched[
-                "compiled function (run uncompiled)|compiled functions (run uncompiled)"
-            ] += 1
+            reason = "compiled function (run uncompiled)|compiled functions (run uncompiled)"
+            self.unwatched[reason] += 1
         if (history.calls - 1) % self._every:
             return None
         self.calls[function.name] += 1

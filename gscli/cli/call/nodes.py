@@ -77,11 +77,10 @@ def run_node(
     constants, sources = dict[str, str](), dict[str, str]()
     for name, tensor in tensors.items():
         owner, _ = model.find_source(chosen.graph, tensor)
+        known = () if owner.outer else model.inputs
         if model.find_values(chosen.graph, tensor) is not None:
             constants[name] = f"{place.path}::{owner.prefix}{tensor}"
-        elif recorded := find_recorded_file(
-            data_set, "input", tensor, () if owner.outer else model.inputs
-        ):
+        elif recorded := find_recorded_file(data_set, "input", tensor, known):
             sources[name] = recorded
     sources |= constants | _assign_words(tensors, constants, others, settings)
     missing = {name: tensor for name, tensor in tensors.items() if name not in sources}
@@ -162,10 +161,8 @@ def describe_nodes(model: OnnxModel) -> tuple[str, list[dict[str, Any]]]:
     texts = []
     for row in rows:
         attributes = " ".join(f"{name}={value}" for name, value in row["attrs"].items())
-        inputs, outputs = (
-            ", ".join(map(_format_tensor, row[key])) for key in ("inputs", "outputs")
-        )
-        flow = f"{inputs} -> {outputs}  {sanitize(attributes, 80)}"
+        inputs, outputs = (map(_format_tensor, row[key]) for key in ("inputs", "outputs"))
+        flow = f"{', '.join(inputs)} -> {', '.join(outputs)}  {sanitize(attributes, 80)}"
         texts.append((sanitize(row["node"], 60), row["op"], flow))
     lines = [f"{model.where}: opset {model.opset}, {of}", *format_columns(texts)]
     return join_lines(lines), rows

@@ -31,9 +31,8 @@ def is_streamed(plan: Plan, settings: Settings) -> bool:
         return False
     if plan.layout.fold is not None:  # no cell of the output is done before all are read
         return False
-    return any(map(is_lazy, plan.inputs.values())) or (
-        is_worth_streaming(plan.inputs) and plan.has_data_dtype
-    )
+    is_large = is_worth_streaming(plan.inputs) and plan.has_data_dtype
+    return is_large or any(map(is_lazy, plan.inputs.values()))
 
 
 def write_streamed(plan: ValidatedPlan, settings: Settings) -> Array:

@@ -79,9 +79,8 @@ def cases(
             made = [suite.as_node_tests() for suite in made]
     if output != "-":
         make_document = partial(_coverage_to_dict, made, others, written)
-        print_report(
-            settings, make_document, lambda: join_lines(format_coverage_table(made, others))
-        )
+        lines = format_coverage_table(made, others)
+        print_report(settings, make_document, partial(join_lines, lines))
     return 0
 
 

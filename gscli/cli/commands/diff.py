@@ -47,7 +47,7 @@ def diff(
 
     listed = [list_members(text, max_bytes=settings.max_bytes) for text in (first, second)]
     pairs = _pair_members(first, second, listed)
-    tolerance = make_tolerance(settings)
+    tolerance, reading = make_tolerance(settings), {"name": "tensor", **settings.reading}
     rows, texts = list[dict[str, object]](), list[str]()
     for name, actual_word, expected_word in pairs:
         shown = sanitize(name)
@@ -56,9 +56,7 @@ def diff(
             rows.append({"name": name, "equal": False, "missing": missing})
             texts.append(f"{shown} is only in {sanitize(holder)}\n")
             continue
-        left, right = (
-            load(word, name="tensor", **settings.reading) for word in (actual_word, expected_word)
-        )
+        left, right = load(actual_word, **reading), load(expected_word, **reading)
         actual = cast_untyped(left, right.array) if right.is_typed else left.array
         differences = compare_tensors(actual, cast_untyped(right, actual), tolerance)
         rows.append({**({"name": name} if name else {}), **differences.to_dict()})

@@ -120,7 +120,7 @@ def fuzz(
             raise UsageError(problem[:200], where="--grad", valid=legal, hint=hint)
         if folder is not None:
             check_node_test_target(folder, [operator.full_name for operator in chosen])
-        write = ReportFolder(reports, on).update if reports else _write_nothing
+        write = ReportFolder(reports, on).update if reports else lambda _: None
         with ProgressBar("calls", None if seconds else count, quiet=quiet) as progress:
             watch = _make_watcher(progress, limits, write)
             report = put_calls(runtime, chosen, limits, watch)
@@ -142,10 +142,6 @@ def fuzz(
     if report.interrupt_status:
         return report.interrupt_status
     return int(bool(report.failures(strict=strict)))
-
-
-def _write_nothing(_report: FuzzReport) -> None:
-    """Where there is no --report."""
 
 
 def _make_watcher(

@@ -16,7 +16,7 @@ from typing import Any
 
 import gscli
 from gscli.base import UsageError
-from gscli.base.words import format_columns
+from gscli.base.words import format_columns, join_lines
 from gscli.cli.building import (
     format_input_metavars,
     format_option_help,
@@ -49,10 +49,10 @@ def help(  # noqa: A001  the name of the command
     width = detect_screen(sys.stdout, width=settings.width).width
     if not words:
         sys.stdout.writelines(f"{line}\n" for line in format_columns([*TOPICS.items()]))
+    elif [*words] == ["man"]:
+        sys.stdout.write(join_lines(_manual_lines()))
     elif len(words) == 1 and words[0] in TOPICS:
-        sys.stdout.write(
-            format_manual_page() if words[0] == "man" else rewrap(read_topic(words[0]), width)
-        )
+        sys.stdout.write(rewrap(read_topic(words[0]), width))
     else:
         sys.stdout.write(_command_help(words) + "\n")
     return 0
@@ -76,12 +76,8 @@ def _command_help(words: Sequence[str]) -> str:
 # --- the manual page, made from the declarations and the topics ---------------------------------
 
 
-def format_manual_page() -> str:
-    """The page in roff's man macros."""
-    return "\n".join(_manual_lines()) + "\n"
-
-
 def _manual_lines() -> Iterator[str]:
+    """The page in roff's man macros."""
     yield f'.TH GSCLI 1 "" "gscli {gscli.__version__}" "User Commands"'
     name = _escape_roff(SUMMARY[:1].lower() + SUMMARY[1:].rstrip("."))
     yield from (".SH NAME", rf"gscli \- {name}")

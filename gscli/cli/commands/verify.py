@@ -293,7 +293,5 @@ def _save_junit(path: str, tally: _CaseCounts, on: str, seconds: float) -> None:
         for outcome in _RED
     )
     name = on or "gscli"
-    suite = format_junit_suite(
-        f"gscli verify {name}", name, seconds, tally.passed, failures, errors
-    )
-    save_text(path, suite)
+    cases = tally.passed, failures, errors
+    save_text(path, format_junit_suite(f"gscli verify {name}", name, seconds, *cases))
