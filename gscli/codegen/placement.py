@@ -136,11 +136,8 @@ class IndexLowering(IndexNormalizer):
         elements = any(op.form == "along" for op in self.target.ops("gather"))
         elements = elements and native.form == "take"
         rows = elements and match_elements(self.addressing, self.addressing.entry_shape) is not None
-        return (
-            native.has_attribute("batch_dims")
-            and (native.takes_batch_of_1 or not alone)
-            and not rows
-        )
+        fits = native.takes_batch_of_1 or not alone
+        return native.has_attribute("batch_dims") and fits and not rows
 
     # One array of index numbers.
 

@@ -221,9 +221,7 @@ _KINDS: dict[AttributeKind, _AttributeParser] = {
     "bool": _AttributeParser("true or false", _to_bool, lambda text: _TRUTHS[text.lower()]),
     "str": _AttributeParser("a word", lambda value: _check_type(value, str), str),
     "ints": _AttributeParser(
-        "whole numbers, separated by commas",
-        _converter(_to_ints, str),
-        _parse_ints,
+        "whole numbers, separated by commas", _converter(_to_ints, str), _parse_ints
     ),
     "sizes": _AttributeParser(
         "a whole number for all axes, or one for each, separated by commas",

@@ -100,11 +100,7 @@ class AtomicFile(io.RawIOBase):
 
 @contextmanager
 def open_atomic(
-    path: str,
-    *,
-    size: int | None = None,
-    check: Check = None,
-    replaces: RegularFile | None = None,
+    path: str, *, size: int | None = None, check: Check = None, replaces: RegularFile | None = None
 ) -> Iterator[AtomicFile]:
     """Open `path` for writing; the new content appears when the block ends without an exception.
 

@@ -54,11 +54,8 @@ def unmark_unfinished(file: RegularFile) -> None:
 
 def warn_of_unfinished(path: str, undo_file: str) -> None:
     """Tell a reader that rows of a file may be mixed."""
-    notice = Notice(
-        f"{path} may be a mix: a patch is under way, or was cut short",
-        where=undo_file,
-        hint=_HINT.format(name=quote_word(path)),
-    )
+    problem = f"{path} may be a mix: a patch is under way, or was cut short"
+    notice = Notice(problem, where=undo_file, hint=_HINT.format(name=quote_word(path)))
     warnings.warn(UnfinishedPatch(notice), stacklevel=2)
 
 

@@ -212,14 +212,11 @@ def list_installed(
     needed = (name for adapter in adapters for name in (adapter.package, *adapter.needs))
     packages = list(dict.fromkeys(needed))
     versions = dict(zip(packages, _versions(interpreter_at(python), packages), strict=True))
-    return [
-        InstalledRuntime(
-            adapter,
-            versions.get(adapter.package, ""),
-            tuple(name for name in adapter.needs if not versions.get(name)),
-        )
-        for adapter in adapters
-    ]
+    runtimes = list[InstalledRuntime]()
+    for adapter in adapters:
+        missing = tuple(name for name in adapter.needs if not versions.get(name))
+        runtimes.append(InstalledRuntime(adapter, versions.get(adapter.package, ""), missing))
+    return runtimes
 
 
 def _versions(interpreter: str, packages: Sequence[str]) -> list[str]:

@@ -62,10 +62,6 @@ class CaseSuite(Record):
         counts = Counter(rule for trial in self.cases for rule in trial.covered_rules)
         return {rule: counts[rule] for rule in self.rules}
 
-    def as_node_tests(self) -> CaseSuite:
-        """The suite with those cases alone that node tests can hold."""
-        return self._replace(cases=list(filter(has_one_output, self.cases)))
-
 
 def draw_suite(
     operator: Operator, count: int, seed: int, on_call: Callable[[], object] = int

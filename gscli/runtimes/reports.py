@@ -36,12 +36,10 @@ def format_summary(report: FuzzReport, *, strict: bool) -> Iterator[str]:
     """What was asked, how fast, and what came out."""
     rate = report.cases / report.seconds if report.seconds else 0
     speed = f"{rate:.0f}" if rate >= 10 else f"{rate:.1f}"  # noqa: PLR2004  digits
-    yield (
-        f"{report.hello.title}: {format_count(report.cases, 'case')}, {report.seconds:.0f} "
-        f"s, {speed}/s"
-        + (f", {format_count(report.restarts, 'restart')}" if report.restarts else "")
-        + (", interrupted" if report.interrupt_status else "")
-    )
+    rest = f", {format_count(report.restarts, 'restart')}" * bool(report.restarts)
+    rest += ", interrupted" * bool(report.interrupt_status)
+    cases, seconds = format_count(report.cases, "case"), f"{report.seconds:.0f} s"
+    yield f"{report.hello.title}: {cases}, {seconds}, {speed}/s{rest}"
     for name, tally in report.counts_by_operator.items():
         parts = [format_count(tally["cases"], "case"), f"{tally['differ']:,} differ"]
         for key, words in COUNT_WORDS.items():
@@ -49,10 +47,8 @@ def format_summary(report: FuzzReport, *, strict: bool) -> Iterator[str]:
         yield f"  {name}: {', '.join(parts)}"
     failures = group_by_cause(report.failures(strict=strict))
     others = len(report.causes) - len(failures)
-    yield (
-        f"{format_count(len(failures), 'kind')} of failures"
-        + (f", {format_count(others, 'kind')} of known or tolerated differences" if others else "")
-    )
+    rest = f", {format_count(others, 'kind')} of known or tolerated differences" * bool(others)
+    yield f"{format_count(len(failures), 'kind')} of failures{rest}"
 
 
 def format_cause(cause: Cause, number: int, runtime: str, *, strict: bool) -> Iterator[str]:

@@ -17,6 +17,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from copy import copy
+from functools import partial
 from itertools import chain, islice
 from multiprocessing import process
 from types import CodeType, FrameType
@@ -25,7 +26,7 @@ from typing import IO, Any, Literal, Self, TypeAlias
 from gscli.base import CaretLine, GscliError, IndexRefused
 from gscli.base.messages import format_message
 from gscli.base.records import Record
-from gscli.base.words import format_count
+from gscli.base.words import format_count, join_lines
 
 # A bad index; a value that another one overwrote; a number that silently counted from the end; a
 # number that was silently clipped, wrapped, filled or dropped; a runtime's answer that is wrong.
@@ -354,11 +355,9 @@ class Report:
 
     def report(self, *, color: bool = False, width: int = SCREEN_WIDTH, utf8: bool = True) -> str:
         """Every finding as a paragraph, and the last line."""
-        text = "".join(
-            format_message(finding.counted_error(), color=color, width=width, utf8=utf8) + "\n"
-            for finding in self.findings
-        )
-        return text + self.last_line() + "\n"
+        draw = partial(format_message, color=color, width=width, utf8=utf8)
+        texts = [draw(finding.counted_error()) for finding in self.findings]
+        return join_lines([*texts, self.last_line()])
 
     def to_dict(self) -> dict[str, object]:
         """The JSON form of all."""

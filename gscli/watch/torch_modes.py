@@ -355,9 +355,7 @@ class _DispatchMode(TorchDispatchMode):
             function = self._functions[func]
         except KeyError:
             function = self._functions[func] = self._find(func)
-        if function is None:
-            return func(*args, **kwargs) if kwargs else func(*args)
-        seen = self._watch.judge(function, args, kwargs or {})
+        seen = None if function is None else self._watch.judge(function, args, kwargs or {})
         if seen is not None:
             self._watch.copy_values(seen)
         output = func(*args, **kwargs) if kwargs else func(*args)

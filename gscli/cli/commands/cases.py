@@ -62,6 +62,7 @@ def cases(
     from gscli.runtimes.packs import (
         draw_suite,
         format_coverage_table,
+        has_one_output,
         load_onnx_coverage,
         measure_suites,
     )
@@ -76,7 +77,7 @@ def cases(
     if output is not None:
         written = write_cases([case for suite in made for case in suite.cases], output)
         if not is_json_lines(output):
-            made = [suite.as_node_tests() for suite in made]
+            made = [suite._replace(cases=[*filter(has_one_output, suite.cases)]) for suite in made]
     if output != "-":
         make_document = partial(_coverage_to_dict, made, others, written)
         lines = format_coverage_table(made, others)

@@ -265,10 +265,8 @@ def shell_environment() -> Iterator[dict[str, str]]:
     with TemporaryDirectory(prefix="gscli-") as programs:
         program = Path(programs) / "gscli"
         root = Path(__file__).parents[3]
-        program.write_text(
-            f'#!/bin/sh\nPYTHONPATH="{root}" exec "{sys.executable}" -P -m gscli "$@"\n',
-            encoding="utf-8",
-        )
+        script = f'#!/bin/sh\nPYTHONPATH="{root}" exec "{sys.executable}" -P -m gscli "$@"\n'
+        program.write_text(script, encoding="utf-8")
         program.chmod(0o755)
         yield {**os.environ, "PATH": f"{programs}{os.pathsep}{os.environ.get('PATH', '')}"}
 
