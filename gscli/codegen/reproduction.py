@@ -27,8 +27,9 @@ from gscli.runtimes.catalogue import NAMES, load_shared_module
 from gscli.runtimes.findings import Cause, FuzzFinding, FuzzReport
 from gscli.runtimes.generator import infer_roles
 from gscli.runtimes.packs import case_to_record
+from gscli.runtimes.protocol import Reply
 from gscli.runtimes.reports import format_values
-from gscli.runtimes.trials import MISMATCH_WORDS, FuzzCase
+from gscli.runtimes.trials import FuzzCase
 
 # Where the rules of an operator are written; the first name that fits counts.
 DOCUMENTATION = {
@@ -188,8 +189,13 @@ def _name_inputs(case: FuzzCase) -> dict[str, str]:
 
 
 def format_expected(finding: FuzzFinding) -> str:
-    """What the rules give, or how they refuse."""
-    expected = finding.case.expected_result
+    """What the rules give, or how they refuse; of a recorded case what its record has."""
+    expected, record = finding.case.expected_result, finding.case.record
+    if record is not None and record.expect != "output":
+        return {"error": "a refusal", "open": "an answer or a refusal"}[record.expect]
+    if record is not None:
+        flows = record.gradients if finding.case.has_gradients else None
+        return _format_tensors(Reply("output", record.output, gradients=flows).tensors)
     if isinstance(expected, GscliError):
         return f"a refusal: {expected}"
     return _format_tensors(finding.case.expected_tensors())
@@ -217,7 +223,7 @@ def format_markdown(cause: Cause, title: str, script: str) -> str:
     own = [f"The text leaves this open: {case.open_text}.", ""] if case.open_text else []
     runs = ["```python", script.rstrip(), "```", ""] if script else []
     return "\n".join([
-        f"# {operator.full_name}: {MISMATCH_WORDS[finding.mismatch.kind]}", "",
+        f"# {operator.full_name}: {finding.meaning}", "",
         f"Version: {title}. Met: {rules}{after}.", "", *runs,
         f"Expected: `{sanitize(format_expected(finding), 2000)}`", "",
         f"Seen: `{sanitize(seen, 2000)}`", "", *own,
@@ -254,7 +260,9 @@ class ReportFolder:
             name = re.sub(r"[^A-Za-z0-9]+", "-", finding.signature)[:120]
             counts[name] += 1  # a refusal and a value may meet the same rules
             name += f"-{counts[name]}" if counts[name] > 1 else ""
-            script = write_script(finding.case, self._on, format_expected(finding))
+            script = ""
+            if finding.mismatch.kind != "sequence":  # which no call shows alone
+                script = write_script(finding.case, self._on, format_expected(finding))
             if script:
                 yield f"{name}.py", script
             yield f"{name}.md", format_markdown(cause, report.hello.title, script)

@@ -49,7 +49,8 @@ MAX_COMMAND_CHARACTERS = 2000
 class Case(Record):
     """One recorded call, decoded; `line`: where its file has it, from 1.
 
-    `gradients`: of the inputs that the framework gave one for, by name.
+    `gradients`: of the inputs that the framework gave one for, by name. `document`: the line
+    decoded.
     """
 
     id: str
@@ -61,6 +62,7 @@ class Case(Record):
     line: int = 1
     cotangent: Array | None = None
     gradients: Arrays = MappingProxyType({})
+    document: Mapping[str, object] = MappingProxyType({})
 
 
 def read_cases(
@@ -117,7 +119,7 @@ def parse_case(line: bytes, where: str, number: int = 1) -> Case:
         }
         return Case(
             sanitize(str(record["id"])), read_name(record), inputs, attrs,
-            record["expect"], output, number, flow, gradients,
+            record["expect"], output, number, flow, gradients, record,
         )  # fmt: skip
     except (TypeError, ValueError, RecursionError) as error:
         flaw = error.msg if isinstance(error, json.JSONDecodeError) else str(error)

@@ -53,6 +53,14 @@ class FuzzFinding:
         return f"{self.case.operator.full_name} {self.mismatch.kind}: {words}"
 
     @property
+    def meaning(self) -> str:
+        """How it differs in words: from the rules, or from the record of a recorded case."""
+        words = MISMATCH_WORDS[self.mismatch.kind]
+        if self.case.record is None:
+            return words
+        return re.sub(r"rules( \w+)$", r"record\1s", words).replace("rules", "record")
+
+    @property
     def is_warning(self) -> bool:
         """Whether only --strict makes it a failure."""
         return self.mismatch.kind in WARNINGS
@@ -132,11 +140,11 @@ class Cause(Record):
 
     def describe(self, *, has_rules: bool) -> str:
         """What differs, how, and with `has_rules` the rules; calls before are nobody's operator."""
-        kind = self.findings[0].mismatch.kind
+        first = self.findings[0]
         names = sorted({finding.case.operator.full_name for finding in self.findings})
-        who = "the runtime" if kind == "sequence" else ", ".join(names)
+        who = "the runtime" if first.mismatch.kind == "sequence" else ", ".join(names)
         rules = f" ({', '.join(sorted(self.words))})" if has_rules and self.words else ""
-        return f"{who} {MISMATCH_WORDS[kind]}{rules}"
+        return f"{who} {first.meaning}{rules}"
 
 
 def group_by_cause(findings: Sequence[FuzzFinding]) -> list[Cause]:

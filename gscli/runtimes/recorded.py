@@ -93,7 +93,8 @@ def _judge_reply(case: Case, reply: Reply) -> CaseResult:
         return CaseResult(case)
     finding = None
     with suppress(UsageError):  # there may be no such operator
-        call = FuzzCase(find_operator(case.operator), case.inputs, case.attrs)
+        operator, is_gradient = find_operator(case.operator), mismatch.kind == "gradient"
+        call = FuzzCase(operator, case.inputs, case.attrs, is_gradient, case)
         finding = FuzzFinding(call, mismatch, reply)
     return CaseResult(case, problem[:MAX_PROBLEM_CHARACTERS], finding=finding)
 

@@ -20,7 +20,7 @@ from gscli.runtimes.findings import (
     FuzzReport,
     group_by_cause,
 )
-from gscli.runtimes.trials import GRADIENT_KINDS, MISMATCH_WORDS
+from gscli.runtimes.trials import GRADIENT_KINDS
 
 LONGEST_VALUE = 400
 
@@ -167,7 +167,7 @@ def report_to_dict(report: FuzzReport, *, strict: bool) -> dict[str, object]:
             {
                 "operator": finding.case.operator.full_name,
                 "kind": finding.mismatch.kind,
-                "meaning": MISMATCH_WORDS[finding.mismatch.kind],
+                "meaning": finding.meaning,
                 "signature": finding.signature,
                 "known": finding.is_known,
                 "warning": finding.is_warning,
@@ -193,7 +193,7 @@ def format_junit(report: FuzzReport, *, strict: bool) -> str:
         f"gscli fuzz {report.hello.title}", name, report.seconds,
         [name for name in report.counts_by_operator if name not in broken],
         [
-            (finding.signature, MISMATCH_WORDS[finding.mismatch.kind], text)
+            (finding.signature, finding.meaning, text)
             for finding, text in zip(failures, texts, strict=True)
         ],
     )  # fmt: skip

@@ -16,7 +16,7 @@ from gscli.frameworks.duplicates import find_duplicate_cells
 from gscli.frameworks.notices import iter_unspecified_notices
 from gscli.frameworks.operator import Operator
 from gscli.gradients.call import Gradients, trace_gradients
-from gscli.lab.cases import build_command, format_inputs
+from gscli.lab.cases import Case, build_command, format_inputs
 from gscli.lab.difference import DEFAULT_TOLERANCE, Tolerance, compare_tensors
 from gscli.plan import plan_call
 from gscli.plan.plan import Plan
@@ -31,12 +31,16 @@ MAX_COTANGENT = 5
 
 @dataclass(frozen=True, eq=False)
 class FuzzCase:
-    """A call, and lazily what the rules make of it; `has_gradients`: of its gradients, too."""
+    """A call, and lazily what the rules make of it; `has_gradients`: of its gradients, too.
+
+    `record`: the recorded case that it is, which alone tells what is expected.
+    """
 
     operator: Operator
     inputs: Arrays
     attrs: Arguments
     has_gradients: bool = False
+    record: Case | None = None
 
     @cached_property
     def expected_result(self) -> Trace | GscliError:
@@ -134,8 +138,10 @@ class FuzzCase:
     @cached_property
     def cotangent(self) -> Array | None:
         """Whole numbers from 1 in the shape of the output, where gradients are asked for and the
-        call is not refused.
+        call is not refused; of a recorded case its own.
         """
+        if self.record is not None:
+            return self.record.cotangent if self.has_gradients else None
         expected = self.expected_result
         if isinstance(expected, GscliError) or not self.has_gradients:
             return None

@@ -453,6 +453,19 @@ def test_verify_groups_failures_and_reports_them_as_fuzz_does(tmp_path: Path) ->
     assert gscli("verify", str(path), "--report", str(folder))[0] == 2
 
 
+def test_a_report_of_verify_expects_what_the_record_has(cases: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "reports"
+    words = ("verify", str(cases), "--on", f"{WRONG} right", "--strict", "--report", str(folder))
+    assert gscli(*words)[0] == 1
+    value, refusal = (path.read_text("utf-8") for path in sorted(folder.glob("*.md"))[::-1])
+    assert value.startswith("# onnx.gather: another value than the record\n")
+    assert "Expected: `[2] int64`" in value
+    assert recorded("one:a", "output", 2) in value
+    assert refusal.startswith("# onnx.gather: answers what the record refuses\n")
+    assert "Expected: `a refusal`" in refusal
+    assert recorded("two", "error", 0) in refusal
+
+
 def test_verify_writes_a_junit_report(cases: Path, tmp_path: Path) -> None:
     report = tmp_path / "report.xml"
     assert gscli("verify", str(cases), "--junit", str(report))[0] == 1
@@ -544,12 +557,14 @@ def test_a_report_has_a_script_that_runs_without_gscli_and_a_text(tmp_path: Path
     findings = [
         FuzzFinding(call, Mismatch("value"), Reply("output", np.array([9]))) for call in calls
     ]
+    sequence = replace(findings[1], mismatch=Mismatch("sequence", "value"), calls_before=3)
     ReportFolder(str(tmp_path), "numpy").update(
-        FuzzReport(Hello("numpy", "2.4.6", frozenset()), {}, findings)
+        FuzzReport(Hello("numpy", "2.4.6", frozenset()), {}, [*findings, sequence])
     )
     scripts = sorted(tmp_path.glob("*.py"))
     assert len(scripts) == len(calls)
-    assert sorted(tmp_path.glob("*.md")) == [script.with_suffix(".md") for script in scripts]
+    texts = sorted({*tmp_path.glob("*.md")} - {tmp_path / "sequence-value.md"})
+    assert texts == [script.with_suffix(".md") for script in scripts]
     seen = []
     for script in scripts:
         text = script.read_text("utf-8")
