@@ -127,7 +127,6 @@ class Command(HintedCommand, TyperCommand):
         options = [*(declared if own is None else own), *shared]
 
         def run(**arguments: Any) -> int:
-            check_combinations(options, arguments)
             values = {entry.name: arguments.pop(entry.name) for entry in shared}
             if shared:
                 arguments["settings"] = Settings(**values)
@@ -137,14 +136,18 @@ class Command(HintedCommand, TyperCommand):
             name, callback=run, params=[*map(make_parameter, options)],
             help=inspect.cleandoc(help_text), context_settings=HELP_NAMES, rich_markup_mode=None,
         )  # fmt: skip
-        self.input_metavars = inputs
+        self.options, self.input_metavars = options, inputs
 
     def invoke(self, ctx: Any) -> Any:
-        """Options that stand before the command count where it was not given its own."""
+        """Options that stand before the command count where it was not given its own.
+
+        They are defaults, as variables are: only what stands behind it can be one too many.
+        """
         root = ctx.find_root()
-        for name in root.params.keys() & ctx.params.keys():
-            sources = [each.get_parameter_source(name).name for each in (root, ctx)]
-            if sources[0] == "COMMANDLINE" != sources[1]:
+        typed = {name: value for name, value in ctx.params.items() if _is_typed(ctx, name)}
+        check_combinations(self.options, {**dict.fromkeys(ctx.params), **typed})
+        for name in root.params.keys() & ctx.params.keys() - typed.keys():
+            if _is_typed(root, name):
                 ctx.params[name] = root.params[name]
         return super().invoke(ctx)
 
@@ -165,6 +168,10 @@ class Command(HintedCommand, TyperCommand):
             if rows:
                 with formatter.section(heading):
                     formatter.write_dl(rows)
+
+
+def _is_typed(ctx: Any, name: str) -> bool:
+    return bool(ctx.get_parameter_source(name).name == "COMMANDLINE")
 
 
 def make_parameter(declared: CommandOption) -> Parameter:

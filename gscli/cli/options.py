@@ -156,8 +156,14 @@ class CommandOption(Record):
         return f"GSCLI_{self.name.upper()}" if self.has_variable else ""
 
 
+# Options that change how a picture is drawn, and nothing else.
+PICTURE_OPTIONS = ("show", "full", "rows", "edge", "slice", "precision", "step")
+
 # What cannot stand with an option that prints a text of its own.
-OTHER_RESULTS = ("output", "format", "expect", "in_place", "step", "svg", "html")
+OTHER_RESULTS = (
+    "output", "format", "expect", "in_place", "svg", "html", "plain", "verbose", "limit",
+    *PICTURE_OPTIONS,
+)  # fmt: skip
 
 # What a field of `Settings` or a parameter of a command's function has for its default.
 option: Callable[..., Any] = CommandOption
@@ -284,7 +290,10 @@ class Settings(Record):
         "the page hides the output and asks for it",
         needs="html", why="--quiz is a question on a page",
     )  # fmt: skip
-    plain: bool = _on_screen("plain sentences in place of a picture")
+    plain: bool = _on_screen(
+        "plain sentences in place of a picture",
+        excludes=("json", "format"), why="--plain is in place of a picture",
+    )  # fmt: skip
     quiet: bool = _on_screen("print no picture", short="-q")
     verbose: bool = _on_screen("also shapes, dtypes and time on stderr", short="-v")
     color: ColorChoice = _on_screen("colour in the picture", "WHEN", default="auto")
@@ -324,6 +333,16 @@ class Settings(Record):
         return self.quiet and self._replace(quiet=False).is_screen_used
 
     @property
+    def picture_flags(self) -> list[str]:
+        """The options that were given for a picture.
+
+        >>> Settings(full=True, rows=3, limit=2).picture_flags
+        ['--full', '--rows']
+        """
+        names = [name for name in PICTURE_OPTIONS if is_set(getattr(self, name))]
+        return [SHARED_OPTIONS[name].flags[-1] for name in names]
+
+    @property
     def is_picture_drawn(self) -> bool:
         """A picture goes to stdout: nothing else does, and `-o` is quiet unless one is asked for.
 
@@ -334,7 +353,7 @@ class Settings(Record):
         ... )
         (True, False, True)
         """
-        is_detailed = self.full or any((self.show, self.slice, self.step))
+        is_detailed = bool(self.picture_flags) or self.limit is not None
         is_apart = not self.is_result_saved or (is_detailed and self.output is not None)
         return self.is_screen_used and is_apart
 

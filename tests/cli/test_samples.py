@@ -95,7 +95,7 @@ def test_answers_of_the_reference_pages(
     lesson = lessons.find_lesson(name)
     monkeypatch.chdir(lesson.folder)
     command = number if isinstance(number, str) else lesson.console_commands[number].command
-    words = shlex.split(command)
+    words = shlex.split(command.partition(" --show ")[0])  # which is of the picture
     assert run_safely([*words[1:], "--json=output"]) == 0
     output = json.loads(capsys.readouterr().out)
     expected = np.array(answer)

@@ -618,6 +618,20 @@ def test_lessons_have_a_next_step(tmp_path: Path) -> None:
         ("verify x.jsonl --format github -q", "--format is how failures are printed one by one"),
         ("verify x.jsonl --format junit", "--format does not take 'junit'"),
         ("scatter-nd [1] [[0]] [2] --in-place=foo", "--in-place does not take 'foo'"),
+        ("gather [1] [0] --json --full", "no picture is drawn"),
+        ("gather [1] [0] -f json --step", "no picture is drawn"),
+        ("gather [1] [0] -o - -f json --show output", "no picture is drawn"),
+        ("scatter-nd one.npy [[0]] [2] --in-place --precision 3", "no picture is drawn"),
+        ("gather [1] [0] --json --plain", "--plain is in place of a picture"),
+        ("gather [1] [0] -f json --plain", "--plain is in place of a picture"),
+        ("compare gather [1] [0] --json --rows 3", "no picture is drawn"),
+        ("show [1] --json --full", "no picture is drawn"),
+        ("show [1] --stat --full", "--stat prints a line and draws nothing"),
+        ("explain gather [1] [0] --slice 0", "no picture is drawn"),
+        ("explain gather [1] [0] --code numpy --rows 3", "--code prints lines and nothing else"),
+        ("explain gather [1] [0] --grad -v", "--grad prints a formula and nothing else"),
+        ("grad gather [1.5] [0] --code torch --full", "--code prints a program and nothing else"),
+        ("check gather [1] [0] -v", "gscli check has no use for it"),
     ],
 )
 def test_no_option_is_passed_over_in_silence(
@@ -625,7 +639,28 @@ def test_no_option_is_passed_over_in_silence(
 ) -> None:
     np.savez("two.npz", a=[1], b=[2])
     code, told = refusal(f"gscli {words}", capsys)
-    assert (code, told.splitlines()[0]) == (2, f"error: {problem}")
+    first = json.loads(told)["error"]["problem"] if told.startswith("{") else told.splitlines()[0]
+    assert (code, first.removeprefix("error: ")) == (2, problem)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "grad gather [1.5] [0] --code torch",
+        "gather [1] [0] --json",
+        "explain gather [1] [0] --code numpy",
+        "verify nothing.jsonl --format github",
+    ],
+)
+def test_what_is_set_for_every_call_makes_none_fail(
+    words: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("nothing.jsonl").write_text("", encoding="utf-8")
+    alone = refusal(f"gscli {words}", capsys)
+    assert refusal(f"gscli --plain -v -q {words}", capsys)[0] == alone[0]
+    for name in ("PLAIN", "VERBOSE", "QUIET"):
+        monkeypatch.setenv(f"GSCLI_{name}", "1")
+    assert refusal(f"gscli {words}", capsys)[0] == alone[0]
 
 
 def test_missing_files_are_likened_by_their_stems(

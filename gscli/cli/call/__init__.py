@@ -383,10 +383,19 @@ def _make_document(
     return document if diagnosis is None else {**document, "expectation": diagnosis.to_dict()}
 
 
-def check_outputs(settings: Settings, words: Sequence[str] = ()) -> Expected | None:
-    """Refuse options that do not go together: two results that both want stdout, and bytes that a
-    terminal would choke on. Returns the output that `--expect` names, if it does.
+def check_outputs(
+    settings: Settings, words: Sequence[str] = (), *, draws: bool = True
+) -> Expected | None:
+    """Refuse options that do not go together: two results that both want stdout, bytes that a
+    terminal would choke on, and options of a picture where none is drawn, as a command that does
+    not draw on the screen has none. Returns the output that `--expect` names, if it does.
     """
+    flags, on_screen = settings.picture_flags, settings._replace(quiet=False).is_picture_drawn
+    is_drawn = any((settings.svg, settings.html, draws and on_screen))
+    check_rule(
+        is_drawn or not flags, "no picture is drawn", " ".join(flags), kind=UsageError,
+        hint=f"add --svg FILE, or leave out {' and '.join(flags)}",
+    )  # fmt: skip
     to_store = settings.is_save_only and file_suffix(settings.output or "") in STORES
     problem = "--engine dask writes a Zarr store and nothing else"
     fits, hint = settings.engine is None or to_store, "-o out.zarr, and no picture"

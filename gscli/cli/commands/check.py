@@ -137,7 +137,7 @@ check = make_operator_group(
     "Exit status 1 when there is any. gscli check MODEL.onnx INPUTS.npz judges a whole model.",
     (
         "output", "format", "in_place", "message", "engine", "step", "svg", "html", "quiz",
-        "theme", "show", "full", "rows", "edge", "slice", "precision", "strict",
+        "theme", "verbose", "show", "full", "rows", "edge", "slice", "precision", "strict",
         "expect", "rtol", "atol",
     ),
     CheckGroup,

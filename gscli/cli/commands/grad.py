@@ -50,7 +50,7 @@ def run_grad(
     code: str | None = option(
         f"programs whose gradients are the loop's own: a list of {' '.join(TARGETS)}", "LIST",
         complete=make_list_completer(TARGETS),
-        excludes=(*OTHER_RESULTS, "json", "plain", "of"),
+        excludes=(*OTHER_RESULTS, "json", "of"),
         why="--code prints a program and nothing else",
     ),
 ) -> int:  # fmt: skip

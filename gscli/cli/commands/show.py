@@ -50,7 +50,8 @@ def show(
     words: Sequence[str] = argument("FILE[::NAME]...", "what to look at", complete_file),
     stat: bool = option(
         "one line: min and max with their places, mean, counts of nan, inf and zero",
-        excludes=("svg",), why="--stat prints a line and draws nothing",
+        excludes=("svg", "full", "rows", "edge", "precision"),
+        why="--stat prints a line and draws nothing",
     ),
     *,
     settings: Settings,
@@ -59,7 +60,7 @@ def show(
     from gscli.cli.call import check_outputs
     from gscli.files.request import member_word
 
-    check_outputs(settings)
+    check_outputs(settings._replace(slice=None))  # which is of what is printed, in any form
     if settings.svg is not None and len(words) > 1:
         raise UsageError("one SVG shows one tensor", where=f"{len(words)} files")
     for number, text in enumerate(words):
