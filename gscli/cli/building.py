@@ -391,16 +391,14 @@ def _shared_options(operator: Operator, unused: Collection[str]) -> Iterator[Com
 
 def _format_attribute_help(attribute: Attribute) -> str:
     """Help of an attribute: what it means, its choices, what brought it, its default."""
-    declared, parts = attribute.option, []
-    if declared.help:
-        parts.append(declared.help)
+    declared, parts = attribute.option, [attribute.option.help]
     if attribute.choices:
         since = declared.choices_since
         dated = [
             (choice or "''") + (f" (from {since[choice]})" if choice in since else "")
             for choice in attribute.choices
         ]
-        parts.append(": " * bool(parts) + " ".join(dated))
+        parts.append(": " * bool(declared.help) + " ".join(dated))
     if declared.since is not None and not declared.choices_since:
         parts.append(f" (from opset {declared.since})")
     if attribute.is_required:

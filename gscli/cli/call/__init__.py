@@ -16,7 +16,6 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property, partial
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from gscli import files
@@ -126,10 +125,7 @@ def present_run(
 
         pictures = render_files(trace, settings, diagnosis)
     text, shown_count = draw() if settings.is_picture_drawn and not steps else ("", 0)
-    write_results(
-        trace.inputs.values(), settings, text=text, pictures=pictures,
-        make_document=make_document, result=result,
-    )  # fmt: skip
+    write_results(trace.inputs.values(), settings, text, pictures, make_document, result)
     if steps:
         from gscli.cli.call.results import show_steps
 
@@ -143,9 +139,8 @@ def present_run(
 
 
 def write_results(
-    inputs: Iterable[Array], settings: Settings, *, text: str = "",
-    pictures: Mapping[str, str] = MappingProxyType({}),
-    make_document: Callable[[], object] | None = None, result: tuple[str, Array] | None = None,
+    inputs: Iterable[Array], settings: Settings, text: str, pictures: Mapping[str, str],
+    make_document: Callable[[], object], result: tuple[str, Array] | None = None,
 ) -> None:  # fmt: skip
     """Save the result and the pictures, print the document of `--json` and the text.
 
@@ -153,7 +148,7 @@ def write_results(
     the array. CannotRead where a file of the inputs has become another one meanwhile.
     """
     mapped.check_unchanged(*inputs)
-    document = make_document() if settings.json is not None and make_document is not None else None
+    document = make_document() if settings.json is not None else None
     if result is not None:
         files.save(*result, format=settings.format)
     if document is not None:

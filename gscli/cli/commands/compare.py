@@ -175,10 +175,8 @@ def compare_concept(
         return _print_gradients(comparing, others, settings)
     comparing = add_equivalents(comparing)
     text, pictures = _render(comparing, settings, lines=lines)
-    write_results(
-        comparing.inputs.values(), settings, text=text, pictures=pictures,
-        make_document=partial(comparison_to_dict, comparing),
-    )  # fmt: skip
+    make_document = partial(comparison_to_dict, comparing)
+    write_results(comparing.inputs.values(), settings, text, pictures, make_document)
     return int(not comparing.agree)
 
 

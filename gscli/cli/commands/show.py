@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from gscli.base import UsageError
@@ -185,7 +186,5 @@ def _print_tensor(loaded: LoadedInput, settings: Settings) -> None:
 
         view = make_tensor_drawing(name, array, make_view_options(settings, is_for_file=True))
         figures[settings.svg] = render_svg(view, name, theme=settings.theme)
-    write_results(
-        [array], settings, text=text, pictures=figures,
-        make_document=lambda: dump_json(_take_chosen(array, settings)[0]),
-    )  # fmt: skip
+    take = partial(_take_chosen, array, settings)
+    write_results([array], settings, text, figures, lambda: dump_json(take()[0]))

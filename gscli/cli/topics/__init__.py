@@ -126,7 +126,7 @@ def rewrap(text: str, width: int) -> str:
               a file
     <BLANKLINE>
     """
-    return "".join(_rewrap_lines(text.split("\n"), width))[:-1]
+    return "\n".join(_rewrap_lines(text.split("\n"), width))
 
 
 def rewrap_markdown(text: str, width: int) -> str:
@@ -165,13 +165,10 @@ def fenced_width(text: str) -> int:
 def _rewrap_lines(lines: list[str], width: int) -> Iterator[str]:
     for prose, group in groupby(lines, _is_prose):
         paragraph = list(group)
-        if all(len(line) <= width for line in paragraph):
-            yield from (f"{line}\n" for line in paragraph)
-        elif prose:
-            yield from (f"{line}\n" for line in _wrap_text(" ".join(paragraph), width, ""))
+        if prose and any(len(line) > width for line in paragraph):
+            yield from _wrap_text(" ".join(paragraph), width, "")
         else:
-            for line in paragraph:
-                yield from (f"{part}\n" for part in _wrap_list_item(line, width))
+            yield from (part for line in paragraph for part in _wrap_list_item(line, width))
 
 
 def _is_prose(line: str) -> bool:
