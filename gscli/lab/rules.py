@@ -82,16 +82,10 @@ def _operator_rules(operator: Operator) -> Iterator[Rule]:
             probe = build_probe(operator, variant, version)
             if probe is None:
                 continue
-            rule = Rule(
-                operator,
-                _describe_outcome(probe, negative=True),
-                _describe_outcome(probe, negative=False),
-                _describe_duplicates(probe),
-                _describe_untouched(probe),
-                _describe_default_axis(operator),
-                () if version is None else (version,),
-                (name,),
-            )
+            below, above = (_describe_outcome(probe, negative=low) for low in (True, False))
+            cells = _describe_duplicates(probe), _describe_untouched(probe)
+            axis, versions = _describe_default_axis(operator), () if version is None else (version,)
+            rule = Rule(operator, below, above, *cells, axis, versions, (name,))
             is_new = rule.behaviours not in behaviours or not _AXES & changes.keys()
             behaviours.add(rule.behaviours)
             if is_new:

@@ -74,13 +74,9 @@ def _try_slices_form(addressing: Addressing) -> CanonicalForm | None:
     spare = [at for at in range(grid, grid + len(window)) if at not in before + trailing]
     order = (*range(batch), *before, *range(batch, grid), *spare, *trailing)
     outer, rows, inner = prod(sizes[batch:first]), prod(sizes[first:last]), prod(sizes[last:])
-    return CanonicalForm(
-        "slices",
-        (prod(sizes[:batch]), outer, rows, inner),
-        (prod(addressing.entry_shape[:batch]), outer, shared, inner),
-        _column_strides(addressing, inner),
-        order,
-    )
+    data = (prod(sizes[:batch]), outer, rows, inner)
+    result = (prod(addressing.entry_shape[:batch]), outer, shared, inner)
+    return CanonicalForm("slices", data, result, _column_strides(addressing, inner), order)
 
 
 def _try_elements_form(addressing: Addressing) -> CanonicalForm | None:

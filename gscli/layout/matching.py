@@ -95,17 +95,15 @@ def find_dimension_numbers(addressing: Addressing, index_shape: Shape) -> Dimens
     if dim is None or any(map(_is_general, axes)):
         return None
     batching = tuple(at for at, axis in enumerate(axes) if axis.is_positional)
-    if any(entries[axes[at].entry or 0] != axes[at].size for at in batching):
+    grid = [axes[at].entry or 0 for at in batching]
+    if any(entries[entry] != axes[at].size for entry, at in zip(grid, batching, strict=True)):
         return None
     addressed = {axis.column: at for at, axis in enumerate(axes)}
-    numbers = DimensionNumbers(
-        tuple(place for place, at in enumerate(addressing.result_axes) if at >= len(entries)),
-        tuple(at for at, axis in enumerate(axes) if axis.window is None and at not in batching),
-        batching,
-        tuple((axes[at].entry or 0) + ((axes[at].entry or 0) >= dim) for at in batching),
-        tuple(addressed[column] for column in range(len(addressing.columns))),
-        dim,
-    )
+    offset = tuple(place for place, at in enumerate(addressing.result_axes) if at >= len(entries))
+    rest = (at for at, axis in enumerate(axes) if axis.window is None and not axis.is_positional)
+    both = batching, tuple(entry + (entry >= dim) for entry in grid)
+    index_map = tuple(addressed[column] for column in range(len(addressing.columns)))
+    numbers = DimensionNumbers(offset, tuple(rest), *both, index_map, dim)
     spans = [axis.span for axis in axes]
     rebuilt = numbers.address(*_specs(addressing, index_shape), spans)
     return numbers if addressing == rebuilt else None

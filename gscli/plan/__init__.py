@@ -94,13 +94,10 @@ class CallInputs:
         if operator is not None:
             arrays, sources, attrs = expand_inputs(operator, arrays, attrs)
         items = {name: loaded[sources.get(name, name)] for name in arrays}
-        return cls(
-            arrays,
-            {name: item.origin for name, item in items.items()},
-            {name: item.is_typed for name, item in items.items()},
-            attrs,
-            next((item.file for item in loaded.values()), None),
-        )
+        origins = {name: item.origin for name, item in items.items()}
+        typed = {name: item.is_typed for name, item in items.items()}
+        file = next((item.file for item in loaded.values()), None)
+        return cls(arrays, origins, typed, attrs, file)
 
     @classmethod
     def from_values(

@@ -417,14 +417,10 @@ def profile_indices(numbers: Array, axis: Axis, policy: Policy) -> IndexProfile:
         endless = not np.isfinite(numbers).all()
         fractional = not endless and bool((np.floor(numbers) != numbers).any())
     smallest, largest = numbers.min().item(), numbers.max().item()
-    return IndexProfile(
-        bool(smallest < 0),
-        not fits_axis(numbers, axis, policy).all(),
-        fractional,
-        endless,
-        bool(largest > INT32_MAX or smallest < -INT32_MAX - 1),
-        numbers.dtype == np.uint64 and largest >= 2**63,
-    )
+    is_outside = not fits_axis(numbers, axis, policy).all()
+    exceeds_int32 = bool(largest > INT32_MAX or smallest < -INT32_MAX - 1)
+    sizes = exceeds_int32, numbers.dtype == np.uint64 and largest >= 2**63
+    return IndexProfile(bool(smallest < 0), is_outside, fractional, endless, *sizes)
 
 
 def merge_profiles(entries: tuple[IndexProfile, ...]) -> IndexProfile:

@@ -376,13 +376,7 @@ def adjusted_index(
     """One number of an entry with all that is told of it; `code` as `classify_indices` has it."""
     outcome, layout = INDEX_OUTCOMES[code - 1], plan.layout
     axis = layout.axes[layout.column_axes[column]]
-    return AdjustedIndex(
-        outcome,
-        entry,
-        column,
-        *plan.index_place(column, entry),
-        axis.size,
-        plan.raw_indices(column, entry, entry + 1)[0].item(),
-        None if OUTCOMES[outcome].sign == "skipped" else coordinate,
-        axis.reach,
-    )
+    place = plan.index_place(column, entry)
+    number = plan.raw_indices(column, entry, entry + 1)[0].item()
+    reached = None if OUTCOMES[outcome].sign == "skipped" else coordinate
+    return AdjustedIndex(outcome, entry, column, *place, axis.size, number, reached, axis.reach)

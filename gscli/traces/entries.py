@@ -167,24 +167,13 @@ class _EntryBuilder:
         result = kept = self._result_box(at, whole)
         if self.layout.fold is not None:
             result = kept = self._fold_targets[number]
-        if (
-            self.layout.kind == "scatter"
-            and target is not None
-            and not self.layout.policy.is_atomic
-        ):
+        is_cropped = self.layout.kind == "scatter" and not self.layout.policy.is_atomic
+        if is_cropped and target is not None:
             kept = self._result_box(at, self._existing_window(spans))
-        return Entry(
-            number,
-            entry_label(number),
-            at,
-            self.plan.index_vector(number),
-            self._index_boxes_by_input(number),
-            adjusted,
-            target,
-            kept,
-            None if target is None else self.changes.get(number),
-            subtract_box(result, kept) if result is not None and kept is not None else (),
-        )
+        facts = self.plan.index_vector(number), self._index_boxes_by_input(number), adjusted
+        change = None if target is None else self.changes.get(number)
+        dropped = subtract_box(result, kept) if result is not None and kept is not None else ()
+        return Entry(number, entry_label(number), at, *facts, target, kept, change, dropped)
 
     def _iter_adjusted(self, number: int, resolved: ResolvedNumbers) -> Iterator[AdjustedIndex]:
         """The numbers of an entry that are not their own coordinates."""
