@@ -137,13 +137,10 @@ def scatter_assign(DATA: Tensor, INDICES: Tensor, SLICES: Tensor) -> Layout:
 
 def _check_outer_axes(data: Tensor, indices: Tensor, axis: int) -> None:
     """match_outer makes every axis before `axis` a batch axis."""
-    check_rule(
-        0 < axis <= indices.rank,
-        "match_outer needs axes before the axis, in INDICES too",
-        f"axis {axis}, {indices}",
-        valid="axis ≥ 1, INDICES of at least as many axes",
-        hint="--axis 1" if axis == 0 else "",
-    )
+    problem = "match_outer needs axes before the axis, in INDICES too"
+    where, hint = f"axis {axis}, {indices}", "--axis 1" if axis == 0 else ""
+    legal = "axis ≥ 1, INDICES of at least as many axes"
+    check_rule(0 < axis <= indices.rank, problem, where, valid=legal, hint=hint)
     check_batch_shapes(data, indices, axis, "axis")
 
 

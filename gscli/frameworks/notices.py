@@ -116,16 +116,13 @@ def iter_cast_notices(plan: ValidatedPlan) -> Iterator[Notice]:
     if is_wide:
         kept = saturating_cast(np.asarray(written), dtype)
     subject = name or "value"
-    label = format_place(subject, place)
     cast, fate = f"{subject} is", f"becomes {kept}"
     if not layout.updates.cast or (is_wide and layout.reduction != "none"):
         cast, fate = "results are", "is combined as it is"
-    yield Notice(
-        f"{cast} cast to {layout.dtype}, and values change",
-        where=f"{label} = {written} {fate}",
-        details=(f"{subject} is {dtype_name(array.dtype)}, data is {layout.dtype}",),
-        hint="--strict refuses",
-    )
+    problem = f"{cast} cast to {layout.dtype}, and values change"
+    where = f"{format_place(subject, place)} = {written} {fate}"
+    detail = f"{subject} is {dtype_name(array.dtype)}, data is {layout.dtype}"
+    yield Notice(problem, where=where, details=(detail,), hint="--strict refuses")
 
 
 def _find_lossy_value(array: Array, dtype: np.dtype[np.generic]) -> tuple[int, ...] | None:

@@ -76,11 +76,9 @@ def _check_parts(
 def load_input(name: str, described: object) -> object:
     """An input of a document as an array, or ContentRefused where its cells were left out."""
     if not isinstance(described, Mapping) or "data" not in described:
-        raise ContentRefused(
-            "the run does not hold its inputs",
-            where=sanitize(name, 60),
-            hint="inputs of more than 10,000 cells are left out; use --html on the operator",
-        )
+        problem = "the run does not hold its inputs"
+        hint = "inputs of more than 10,000 cells are left out; use --html on the operator"
+        raise ContentRefused(problem, where=sanitize(name, 60), hint=hint)
     return load_json(described, sanitize(name, 60))
 
 
@@ -130,11 +128,8 @@ def _restore_runtime_result(
     label = sanitize(recorded["label"], 200)
     rule = rules.get(label.partition(": ")[2])
     if rule is None:
-        raise ContentRefused(
-            "a runtime's answer is about no rule set of the comparison",
-            where=sanitize(label, 100),
-            valid=", ".join(rules)[:600],
-        )
+        problem = "a runtime's answer is about no rule set of the comparison"
+        raise ContentRefused(problem, where=sanitize(label, 100), valid=", ".join(rules)[:600])
     name, output = label.partition(": ")[0], recorded.get("output")
     if isinstance(output, Mapping):
         return rule.with_runtime_answer(name, load_json(output, label), None)

@@ -126,43 +126,32 @@ class OnnxModel:
         if address is not None:
             called = [node for node in self.nodes if address in node.addresses]
             called = [node for node in called if address == node.address] or called
-        shown = sanitize(address or "", 60)
+        elif not called:
+            raise self.no_supported_node_error()
+        shown, listing = sanitize(address or "", 60), f"gscli run {quote_word(self.where)}"
+        valid = list_keys(node.address for node in self.supported_nodes)
         if not called:
-            if address is None:
-                raise self.no_supported_node_error()
             names = (name for node in self.nodes for name in (node.address, *node.outputs))
-            known = [sanitize(name, 60) for name in names]
-            hint = suggest_names(address, known, f"gscli run {quote_word(self.where)}")
-            valid = list_keys(node.address for node in self.supported_nodes)
+            hint = suggest_names(address or "", [sanitize(name, 60) for name in names], listing)
             raise UsageError(f"{self.where} has no node {shown!r}", valid=valid, hint=hint)
-        if len(called) > 1:
+        problem = f"{len(called)} nodes are called {shown!r}"
+        if address is None:
             problem = f"the model has {len(called)} gathers and scatters"
-            raise UsageError(
-                problem if address is None else f"{len(called)} nodes are called {shown!r}",
-                where=self.where,
-                valid=list_keys(node.address for node in called),
-                hint=f"name one: --node {quote_word(sanitize(called[0].address, 60))}",
-            )
-        if called[0] not in self.supported_nodes:
-            kind = sanitize(called[0].op_type, 60)
-            raise ForeignNode(
-                f"node {shown!r} is no gather or scatter, but {kind}",
-                where=self.where,
-                valid=list_keys(node.address for node in self.supported_nodes),
-                hint=f"gscli run {quote_word(self.where)} lists what can be run",
-            )
+        several = list_keys(node.address for node in called)
+        hint = f"name one: --node {quote_word(sanitize(called[0].address, 60))}"
+        check_rule(len(called) == 1, problem, self.where, kind=UsageError, valid=several, hint=hint)
+        problem = f"node {shown!r} is no gather or scatter, but {sanitize(called[0].op_type, 60)}"
+        fits, hint = called[0] in self.supported_nodes, f"{listing} lists what can be run"
+        check_rule(fits, problem, self.where, kind=ForeignNode, valid=valid, hint=hint)
         return called[0]
 
     def no_supported_node_error(self) -> InputRefused:
         """What to say of a model without a gather or scatter."""
         kinds = Counter(node.op_type for node in self.nodes)
         listed = [f"{count} {kind}" for kind, count in kinds.most_common()]
-        return InputRefused(
-            f"no gather or scatter among {format_count(len(self.nodes), 'node')}",
-            where=self.where,
-            valid=list_keys(load_framework("onnx").operators),
-            details=(list_keys(listed),) if listed else (),
-        )
+        problem = f"no gather or scatter among {format_count(len(self.nodes), 'node')}"
+        valid, details = list_keys(load_framework("onnx").operators), (list_keys(listed),)
+        return InputRefused(problem, where=self.where, valid=valid, details=details * bool(listed))
 
     def describe(self, graph: Graph, tensor: str) -> str:
         """Element type and shape of a tensor that a graph sees, where the model tells them.
@@ -279,12 +268,9 @@ def missing_inputs_error(
         text = f"{sanitize(tensor, 60)} {model.describe(node.graph, tensor)}"
         details.append(f"{name}: {text}, {model.describe_producer(node.graph, tensor)}")
     words = " ".join(f"{name}=FILE" for name in missing)
-    return UsageError(
-        f"{sanitize(node.address, 60)} needs {' and '.join(missing)}",
-        where=model.where,
-        details=tuple(details),
-        hint=f"save the tensors and add {words}, or a file that holds them by name",
-    )
+    problem = f"{sanitize(node.address, 60)} needs {' and '.join(missing)}"
+    hint = f"save the tensors and add {words}, or a file that holds them by name"
+    return UsageError(problem, where=model.where, details=tuple(details), hint=hint)
 
 
 def _format_tensor(code: int, sizes: Sequence[object]) -> str:

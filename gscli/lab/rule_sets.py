@@ -115,9 +115,7 @@ def _find_framework_title(word: str, name: str, declared: Sequence[DeclaredCompa
         return TITLES[name]
     labels = {pair[1].label.lower(): pair[1].label for pair in declared}
     names = [*TITLES, *ALIASES, *labels]
-    raise UsageError(
-        f"nothing called {word!r} to compare"[:200],
-        where="--as",
-        valid=" ".join(dict.fromkeys(pair[0].framework.name for pair in declared)),
-        hint=suggest_names(word.lower(), names, write=lambda name: labels.get(name, name)),
-    )
+    problem = f"nothing called {word!r} to compare"[:200]
+    valid = " ".join(dict.fromkeys(pair[0].framework.name for pair in declared))
+    hint = suggest_names(word.lower(), names, write=lambda name: labels.get(name, name))
+    raise UsageError(problem, where="--as", valid=valid, hint=hint)

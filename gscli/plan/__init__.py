@@ -290,24 +290,20 @@ def _check_entry_count(layout: Layout, arrays: Arrays) -> None:
     a zero can promise any number of entries, each of which moves nothing.
     """
     values = sum(array.size for array in arrays.values()) + layout.output_size
-    check_rule(
-        layout.entry_count <= max(MAX_FREE_ENTRIES, values),
-        "there are more entries than values",
-        f"{layout.entry_count:,} entries, {values:,} values in and out",
-        kind=LimitRefused,
-        valid=f"at most {MAX_FREE_ENTRIES:,} entries that move nothing",
-        hint="shorten the axes beside a zero: nothing is moved along them",
-    )
+    fits = layout.entry_count <= max(MAX_FREE_ENTRIES, values)
+    problem = "there are more entries than values"
+    where = f"{layout.entry_count:,} entries, {values:,} values in and out"
+    legal = f"at most {MAX_FREE_ENTRIES:,} entries that move nothing"
+    hint = "shorten the axes beside a zero: nothing is moved along them"
+    check_rule(fits, problem, where, kind=LimitRefused, valid=legal, hint=hint)
 
 
 def _check_allocatable(layout: Layout, width: int) -> None:
     """NumPy counts the bytes of a shape without its zeros, and no more than 64 axes."""
+    problem = "no array can have the shape of the output"
+    legal = f"at most {_MAX_AXES} axes and 2^63 bytes, sizes of zero not counted"
+    hint = "shorten the other axes, or take fewer of them"
     for shape in layout.allocated_shapes:
-        check_rule(
-            len(shape) <= _MAX_AXES and width * prod(filter(None, shape)) <= _MAX_BYTES,
-            "no array can have the shape of the output",
-            f"{len(shape)} axes: {format_shape(shape)}"[:200],
-            kind=LimitRefused,
-            valid=f"at most {_MAX_AXES} axes and 2^63 bytes, sizes of zero not counted",
-            hint="shorten the other axes, or take fewer of them",
-        )
+        fits = len(shape) <= _MAX_AXES and width * prod(filter(None, shape)) <= _MAX_BYTES
+        where = f"{len(shape)} axes: {format_shape(shape)}"[:200]
+        check_rule(fits, problem, where, kind=LimitRefused, valid=legal, hint=hint)

@@ -97,12 +97,9 @@ def _parse_range(part: str, size: int, text: str) -> range:
     item = parse_basic_item(part.replace(" ", ""))
     if item is not None and item.kind == ":" and (item.bounds[2] is None or item.bounds[2] > 0):
         return range(size)[slice(*item.bounds)]
-    raise UsageError(
-        "slice is not understood",
-        where=f"slice {text}"[:200],
-        details=(f"{part!r} on an axis of size {size}"[:200],),
-        valid=f"a number -{size} … {size - 1}, or start:stop:step with step 1 or more",
-    )
+    where, detail = f"slice {text}"[:200], f"{part!r} on an axis of size {size}"[:200]
+    legal = f"a number -{size} … {size - 1}, or start:stop:step with step 1 or more"
+    raise UsageError("slice is not understood", where=where, details=(detail,), valid=legal)
 
 
 def rank_coordinates(

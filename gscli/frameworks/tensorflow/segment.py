@@ -137,13 +137,11 @@ def _check_segment_ids(data: Tensor, segment_ids: Tensor, num_segments: int, dev
     """An id for each row of data, and segments for them to go to."""
     count = f"num_segments = {num_segments}"
     check_rule(num_segments >= 0, "num_segments is negative", count, valid="0 or more")
-    check_rule(
-        data.shape[: segment_ids.rank] == segment_ids.shape,
-        "data does not start with the shape of segment_ids",
-        f"data {format_shape(data.shape)}, segment_ids {format_shape(segment_ids.shape)}",
-        name=data.name, wanted=(*segment_ids.shape, *data.shape[segment_ids.rank :]),
-        valid="one id for each row of data",
-    )  # fmt: skip
+    fits, legal = data.shape[: segment_ids.rank] == segment_ids.shape, "one id for each row of data"
+    problem = "data does not start with the shape of segment_ids"
+    where = f"data {format_shape(data.shape)}, segment_ids {format_shape(segment_ids.shape)}"
+    fitting = (*segment_ids.shape, *data.shape[segment_ids.rank :])
+    check_rule(fits, problem, where, name=data.name, wanted=fitting, valid=legal)
     has_place = num_segments > 0 or 0 in segment_ids.shape or not is_compiled(device)
     problem, legal = "XLA writes into no segments at all", "1 or more, or no segment_ids"
     check_rule(has_place, problem, count, valid=legal)
