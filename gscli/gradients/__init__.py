@@ -147,8 +147,7 @@ class BackwardWalk:
             return self.cotangent
         flow, factors = self.cotangent, plan.entry_factors
         if fold.is_weighted and factors is not None:
-            with np.errstate(all="ignore"):  # a sum of no weights is 0
-                flow = flow / factors.sum()
+            flow = flow / factors.sum()  # which is 0 of no weights
         cells = multiply_cells(plan, plan.inputs[str(self.layout.data_name)])
         convention = self.convention._replace(ties="first")
         walk = BackwardWalk(plan.plan_fold(cells), self.output, flow, convention)

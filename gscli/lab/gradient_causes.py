@@ -54,13 +54,11 @@ def find_causes(
 
 
 def _iter_causes(gradients: Gradients, name: str) -> Iterator[tuple[str, Compute]]:
-    run, layout = gradients.trace, gradients.trace.layout
+    run, layout, walk = gradients.trace, gradients.trace.layout, gradients.walk()
     yield from _iter_conventions(gradients)
     if run.kind == "gather":
-        yield (
-            "duplicates are not summed: the last one wins",
-            lambda: _of_data(gradients, gradients.walk().write(gradients.walk().cotangent, "none")),
-        )
+        cause = "duplicates are not summed: the last one wins"
+        yield cause, lambda: _of_data(gradients, walk.write(walk.cotangent, "none"))
     if run.is_mean:
         summed = layout._replace(reduction="add", include_self=True)
         yield "it is not divided by how many values met", partial(_with_layout, gradients, summed)
@@ -72,7 +70,7 @@ def _iter_causes(gradients: Gradients, name: str) -> Iterator[tuple[str, Compute
     for other_name, flow in gradients.arrays.items():
         if other_name != name:
             yield f"it is the gradient of {other_name}", partial(dict, [(name, flow)])
-    policy = gradients.walk().layout.policy
+    policy = walk.layout.policy
     if policy.out_of_bounds is OutOfBounds.SKIP or policy.negative is Negative.SKIP:
         clipping = layout._replace(policy=CLIP_OUTSIDE)
         yield "skipped entries keep their cotangent", partial(_with_layout, gradients, clipping)

@@ -143,13 +143,11 @@ def _build_unsorted_command(operator: Operator, inputs: CallInputs) -> str | Non
         ids = inputs.arrays[name]
         if kind == "ascending" and bool((ids[1:] < ids[:-1]).any()):
             unsorted = find_operator(f"tensorflow.unsorted_{operator.name}")
-            count = int(ids.max()) + 1
-            call = CallInputs(
-                {**inputs.arrays}, inputs.origins, {**inputs.is_typed}, {"num_segments": count}
-            )
+            attrs = {"num_segments": int(ids.max()) + 1}
+            call = CallInputs({**inputs.arrays}, inputs.origins, {**inputs.is_typed}, attrs)
             with suppress(GscliError):
                 prepare(unsorted, call, strict=True, dtype=inputs.dtype)
-                words = ["tensorflow", unsorted.command, f"--num-segments={count}"]
+                words = ["tensorflow", unsorted.command, f"--num-segments={attrs['num_segments']}"]
                 return _build_command(words, inputs, operator.input_names)
     return None
 

@@ -187,9 +187,7 @@ def _describe_untouched(probe: Probe) -> str:
     layout = probe.layout
     if layout.kind == "gather":
         return "–"
-    if layout.data_name is not None:
-        return "data"
-    return _describe_fill(layout)
+    return _describe_fill(layout) if layout.data_name is None else "data"
 
 
 def _describe_fill(layout: Layout) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from itertools import chain, groupby, starmap
+from itertools import chain, groupby
 from typing import TypeAlias
 
 from gscli.base.arrays import dtype_name
@@ -378,13 +378,9 @@ class TensorRenderer:
     def _change_width(self, mark: Mark) -> int:
         """What `was → is` takes in the step of one entry."""
         values = self.subject.steps.get(mark.number, ())
-        columns = map(self.texts.numbers.format_column, values)
-        both = zip(
-            zip(*columns, strict=True),
-            zip(*(each.flat for each in values), strict=True),
-            strict=True,
-        )
-        changes = map(self.signs.arrow.join, starmap(self.texts.tell_apart, both))
+        texts = zip(*map(self.texts.numbers.format_column, values), strict=True)
+        cells = zip(*(each.flat for each in values), strict=True)
+        changes = map(self.signs.arrow.join, map(self.texts.tell_apart, texts, cells))
         return max(map(cell_len, changes), default=0)
 
 

@@ -117,17 +117,15 @@ class Mistakes:
         for item in entry.adjustments:
             axis = axes[item.slot]
             if item.outcome == "clipped":
-                around = int(item.raw_value) % item.size
-                yield replace({axis: around}), "clipped"
+                yield replace({axis: int(item.raw_value) % item.size}), "clipped"
             elif item.outcome == "wrapped":
                 end = item.size - 1 if item.raw_value > 0 else 0
                 yield replace({axis: end}), "wrapped"
         if len(axes) == 1 and len(self._shape) > 1:
-            for other in range(len(self._shape)):
+            every = dict.fromkeys(range(len(self._shape)))
+            for other in every:
                 if other != axes[0]:
-                    place: CellPattern = [None] * len(self._shape)
-                    place[other] = numbers[axes[0]]
-                    yield place, "axis"
+                    yield replace({**every, other: numbers[axes[0]]}), "axis"
         less = {axis: at - 1 for axis in axes if (at := right[axis]) is not None}
         yield replace(less), "one"
 

@@ -77,11 +77,9 @@ class ComparisonTexts:
     @cached_property
     def columns(self) -> int:
         """Columns when every answer has one row of cells, of one size; otherwise 0."""
-        sizes = {output.size for output in self._outputs}
-        if len(sizes) != 1 or max(output.ndim for output in self._outputs) > 1:
-            return 0
-        size = sizes.pop()
-        return size if size <= MOST_COLUMNS else 0
+        sizes = {output.size if output.ndim <= 1 else 0 for output in self._outputs}
+        size = max(sizes, default=0)
+        return size if len(sizes) == 1 and size <= MOST_COLUMNS else 0
 
     @cached_property
     def is_per_entry(self) -> bool:
