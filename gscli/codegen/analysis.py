@@ -9,7 +9,7 @@ import numpy as np
 
 from gscli.base.arrays import Array, unequal_cells
 from gscli.disk import mapped
-from gscli.frameworks.duplicates import find_duplicate_writers
+from gscli.frameworks.duplicates import find_duplicate_writers, written_cells
 from gscli.frameworks.notices import has_nan
 from gscli.frameworks.operator import Operator
 from gscli.layout import Layout
@@ -113,16 +113,23 @@ class CallAnalysis:
         return skipping or (policy.out_of_bounds is OutOfBounds.SKIP and profile.out_of_range)
 
     @cached_property
-    def has_duplicates(self) -> bool:
-        """Whether several updates go to one cell; those that are refused go nowhere."""
+    def _live_plan(self) -> ValidatedPlan:
+        """The plan by which entries that are refused go nowhere."""
         refuses = self.layout.policy.out_of_bounds is OutOfBounds.RAISE
-        plan = self.plan.skip_refused() if refuses else self.plan
-        return bool(find_duplicate_writers(plan, 1).total)
+        return self.plan.skip_refused() if refuses else self.plan
+
+    @cached_property
+    def has_duplicates(self) -> bool:
+        """Whether several updates go to one cell."""
+        return bool(find_duplicate_writers(self._live_plan, 1).total)
 
     @cached_property
     def has_wide_values(self) -> bool:
-        """Whether a value, before or after the call, does not survive a conversion to 32 bits."""
-        arrays = list(self.values)
+        """Whether a value does not survive a conversion to 32 bits: of the output, and of what is
+        computed with.
+        """
+        is_moved = self.output is not None and self.layout.reduction == "none"
+        arrays = [] if is_moved else list(self.values)
         if self.output is not None:
             wraps = self.output.dtype.kind == "u" and self.layout.reduction == "sub"
             # 0 - 5 in uint64 is -5 in 32 bits that are widened, too.
@@ -131,8 +138,12 @@ class CallAnalysis:
 
     @cached_property
     def has_nan(self) -> bool:
-        """Whether NaN stands in data or updates."""
-        return any(map(has_nan, self.values))
+        """Whether NaN stands in updates, or in a cell of data that they meet."""
+        data, updates = (self.plan.inputs.get(name or "") for name in self.layout.value_names)
+        if data is not None and self.layout.entry_count and has_nan(data):
+            cells, _ = written_cells(self._live_plan, self.layout.entry_count)
+            data = data.reshape(-1)[cells]
+        return any(has_nan(array) for array in (data, updates) if array is not None)
 
 
 def name_indices(names: Sequence[str]) -> dict[str, str]:

@@ -54,7 +54,7 @@ def _breaking_indices(translation: Translation, native: NativeOp) -> list[str]:
     analysis, target = translation.analysis, translation.target
     here, there = f"{analysis.operator.framework.title} {analysis.operator.name}", native.name
     there = there if there.startswith(target.title) else f"{target.title}'s {there}"
-    own, sentences = outcomes_by_place(analysis.layout), dict[str, str]()
+    own, sentences = outcomes_by_place(analysis.layout), dict[str, list[str]]()
     # No number is out of range where the largest says how many rows there are.
     is_counted = bool(analysis.operator.counted_inputs(analysis.layout.attributes))
     places = PLACES[: len(PLACES) - is_counted]
@@ -64,13 +64,15 @@ def _breaking_indices(translation: Translation, native: NativeOp) -> list[str]:
         for which, (ours, theirs) in zip(places, pairs, strict=False):
             is_told = which == PLACES[1] and pairs[1] in (pairs[0], pairs[2])
             if ours != theirs and not is_told:
-                sentence = f"an index {which}: in {here} it {ours}, in {there} it {theirs}"
-                sentences.setdefault(which, sentence)
+                begin = f"an index {which}: in {here} it {ours}, in {there} it "
+                ends = sentences.setdefault(begin, [])
+                ends += [theirs] * (theirs not in ends)
     cuts = [layout.policy.truncation for layout in (analysis.layout, native.layout)]
-    if cuts[0] is not Truncation.NEVER is cuts[1] and _has_wide_indices(analysis):
-        sentence = f"an index beyond 32 bits: in {here} it is cut to them, in {there} it is not"
-        sentences.setdefault("out of range", sentence)
-    return list(sentences.values())
+    is_cut = cuts[0] is not Truncation.NEVER is cuts[1] and _has_wide_indices(analysis)
+    if is_cut and not any(f"index {PLACES[2]}" in begin for begin in sentences):
+        begin = f"an index beyond 32 bits: in {here} it is cut to them, in {there} it "
+        sentences[begin] = ["is not"]
+    return [begin + ", of another axis it ".join(ends) for begin, ends in sentences.items()]
 
 
 def _has_wide_indices(analysis: CallAnalysis) -> bool:

@@ -24,6 +24,14 @@ def test_an_index_below_zero_breaks_torch_gather_and_is_told() -> None:
     assert [text.partition(":")[0] for text in found.breaks] == ["an index below zero"]
 
 
+def test_every_axis_whose_numbers_break_lines_is_told() -> None:
+    inputs = {"x": np.ones((3, 3)), "indices_0": [0], "indices_1": [5]}
+    found = answer("jax.at.get", inputs, "tensorflow")
+    assert "is refused, of another axis it moves to the nearest end" in found.breaks[0]
+    plain = answer("onnx.scatter_nd", {"data": [1], "indices": [[0]], "updates": [2]}, "numpy")
+    assert plain.operation == "a[i, j] ="
+
+
 def test_where_one_occurs_a_line_counts_it_from_the_end() -> None:
     found = answer("onnx.gather_elements", {**ELEMENTS, "indices": [[0, -1]]}, "torch", axis=1)
     assert found.verdict == "exact"
@@ -66,6 +74,9 @@ def test_a_value_that_32_bits_do_not_hold_is_looked_for_before_and_after(
 
 
 def test_what_fills_and_is_not_read_is_no_value_of_the_call() -> None:
+    for index, verdict in ((0, "exact for these indices"), (1, "differs")):
+        found = answer("onnx.gather", {"data": [1, 1 << 40], "indices": [index]}, "openvino")
+        assert found.verdict == verdict
     inputs: dict[str, object] = {"x": [1.0, 2.0], "indices_0": [1, 0]}
     found = answer("jax.at.get", inputs, "openvino")
     assert found.verdict == "exact for these indices"
@@ -224,13 +235,19 @@ def test_strings_have_no_lines_outside_of_some_frameworks() -> None:
     assert answer("onnx.gather", inputs, "numpy").verdict == "exact"
     added = answer("numpy.add.at", {"a": ["a"], "indices_0": [0], "b": ["b"]}, "tensorflow")
     assert added.notes == ("tensorflow has no kernel for str with add: there they do not run",)
+    halves: dict[str, object] = {"data": np.ones(2, np.float16), "segment_ids": [0, 0]}
+    (note,) = answer("tensorflow.segment_mean", halves, "onnx").notes
+    assert note.endswith("there they may not run"), "onnxruntime casts it before Div"
 
 
 def test_nan_that_another_framework_treats_otherwise_is_told() -> None:
     inputs = {"data": [1.0, 2.0], "indices": [[0]], "updates": [np.nan]}
     assert answer("scatter_nd", inputs, "tensorflow", reduction="max").verdict == "differs"
-    calm = answer("scatter_nd", {**inputs, "updates": [3.0]}, "tensorflow", reduction="max")
-    assert any(text.startswith("NaN under max") for text in calm.breaks)
+    for data, verdict in (([1, 2], "exact"), ([1, np.nan], "exact"), ([np.nan, 2], "differs")):
+        calm = {**inputs, "data": np.array(data, float), "updates": [3.0]}
+        found = answer("scatter_nd", calm, "tensorflow", reduction="max")
+        assert found.verdict.partition(" ")[0] == verdict
+        assert any(text.startswith("NaN under max") for text in found.breaks)
 
 
 def test_fills_are_numbers_of_the_type() -> None:
