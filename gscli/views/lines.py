@@ -14,9 +14,9 @@ from functools import cache
 from io import StringIO
 from itertools import groupby, zip_longest
 from operator import itemgetter
-from textwrap import wrap
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from gscli.base.messages import LineWrapper
 from gscli.base.records import Record
 from gscli.views.look import (
     MIN_WIDTH,
@@ -53,8 +53,8 @@ def wrap_text(text: str, width: int, indent: str = "") -> list[str]:
     """
     glued = text.replace(" = ", "\u00a0=\u00a0").replace(" … ", "\u00a0…\u00a0")
     glued = glued if max(map(len, glued.split(" "))) <= width else text
-    parts = wrap(glued, width, subsequent_indent=indent, break_on_hyphens=False)
-    return [part.replace("\u00a0", " ") for part in parts] or [""]
+    wrapper = LineWrapper(width, subsequent_indent=indent, break_on_hyphens=False)
+    return [part.replace("\u00a0", " ") for part in wrapper.wrap(glued)] or [""]
 
 
 def wrap_lines(lines: Iterable[str], width: int, indent: str = "") -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shlex
 import subprocess
 import sys
 
@@ -122,6 +124,15 @@ def test_no_line_is_wider_than_asked(error: GscliError, width: int) -> None:
     flat = " ".join(text.split())
     assert error.problem.split()[-1] in flat
     assert all(word in flat for word in error.hint.split())
+
+
+@pytest.mark.parametrize("width", [40, 43, 50, 79])
+def test_a_list_longer_than_a_line_is_broken_between_numbers(width: int) -> None:
+    numbers = [10**9 + n for n in range(40)]
+    hint = f"gscli gather '{json.dumps(numbers, separators=(',', ':'))}'"
+    text = format_message(UsageError("no", hint=hint), color=False, width=width)
+    pasted = shlex.split(text.partition("help: ")[2])
+    assert json.loads(pasted[2]) == numbers
 
 
 @pytest.mark.parametrize("place", [3, 60, 300])
