@@ -113,6 +113,11 @@ class Comparison(Record):
         """Whether the concept has updates."""
         return self.concept.startswith("scatter")
 
+    @property
+    def keeps_inputs(self) -> bool:
+        """Whether the operator takes the concept's inputs as they are."""
+        return self.vector_layout == "last" and not self.has_zero_data
+
     def expand_over(self, attribute: str, titles: Mapping[Any, str]) -> list[Comparison]:
         """The same under each value of an attribute, whose title is put into the label.
 

@@ -92,8 +92,7 @@ def iter_rule_sets(call: CallVariants) -> Iterator[CandidateCause]:
         fixed = comparison.fixed_attributes.items()
         is_rule_set = all(trace.attributes.get(name) == value for name, value in fixed)
         has_inputs = all(name in trace.inputs for name in comparison.inputs if name)
-        is_plain = comparison.vector_layout == "last" and not comparison.has_zero_data
-        if not (is_rule_set and has_inputs and is_plain):
+        if not (is_rule_set and has_inputs and comparison.keeps_inputs):
             continue
         names = zip(("data", "indices", "updates"), comparison.inputs, strict=False)
         inputs = {name: trace.inputs[own] for name, own in names}

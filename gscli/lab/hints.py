@@ -154,10 +154,7 @@ def _build_unsorted_command(operator: Operator, inputs: CallInputs) -> str | Non
 
 def _find_comparisons(operator: Operator, *, flat: bool) -> list[Comparison]:
     """Those that take the operator's inputs as they are; `flat`: data is read without an axis."""
-    fitting = [
-        entry for entry in operator.concept_mappings
-        if entry.vector_layout == "last" and not entry.has_zero_data
-    ]  # fmt: skip
+    fitting = [entry for entry in operator.concept_mappings if entry.keeps_inputs]
     return [entry for entry in fitting if (CONCEPTS[entry.concept].axis is None) == flat] + [
         entry for entry in fitting if not CONCEPTS[entry.concept].takes_axis
     ]

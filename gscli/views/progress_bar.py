@@ -27,7 +27,7 @@ class ProgressBar:
         self._label, self._total, self._unit = label, total, unit
         self._done = 0
         self._began = time.monotonic()
-        self._wanted = not quiet and sys.stderr.isatty()
+        self._is_shown = not quiet and sys.stderr.isatty()
 
     def __enter__(self) -> Self:
         return self
@@ -40,7 +40,7 @@ class ProgressBar:
         """So much is done now; `label` says what of, where that changes."""
         self._label = label or self._label
         self._done, self._total = done, total if total is not None else self._total
-        if self._wanted and time.monotonic() - self._began >= SHOWN_AFTER:
+        if self._is_shown and time.monotonic() - self._began >= SHOWN_AFTER:
             (task,) = self._bar.task_ids
             self._bar.update(task, completed=done, total=self._total, description=self._label)
 
