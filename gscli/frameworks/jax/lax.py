@@ -110,13 +110,10 @@ def _scatter(reduction: Reduction) -> FamilyMember:
         check_same_dtype(operand, updates)
         check_index_dtype(scatter_indices, INTEGERS)
         check_bool_arithmetic(operand.dtype, reduction, str(operand))
+        addressing = scatter_windows(operand, scatter_indices, updates, numbers)
+        policy, values = Policy(Negative.OUTSIDE, WRITE_MODES[mode]), Updates(updates.name)
         return scatter_layout(
-            operand,
-            Updates(updates.name),
-            scatter_windows(operand, scatter_indices, updates, numbers),
-            Policy(Negative.OUTSIDE, WRITE_MODES[mode]),
-            reduction=reduction,
-            open_order=UNSPECIFIED_ORDER,
+            operand, values, addressing, policy, reduction=reduction, open_order=UNSPECIFIED_ORDER
         )
 
     rows = "--update-window-dims 1 --inserted-window-dims 0 --scatter-dims-to-operand-dims 0"

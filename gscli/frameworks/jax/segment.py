@@ -50,14 +50,11 @@ def _segment(reduction: Reduction) -> FamilyMember:
         output = Tensor("output", (count, *data.shape[1:]), data.dtype)
         addressing = address_axis(output, segment_ids, 0)
         beyond = WRITE_MODES[mode] if count else OutOfBounds.SKIP
+        policy = index_policy(output.shape, beyond, when=Truncation.AFTER_NEGATIVE)
+        values = broadcast_values(data, addressing.result_shape)
+        fill = empty_reduction(data.dtype, reduction, infinite=True)
         return scatter_layout(
-            None,
-            broadcast_values(data, addressing.result_shape),
-            addressing,
-            index_policy(output.shape, beyond, when=Truncation.AFTER_NEGATIVE),
-            dtype=data.dtype,
-            reduction=reduction,
-            fill=empty_reduction(data.dtype, reduction, infinite=True),
+            None, values, addressing, policy, dtype=data.dtype, reduction=reduction, fill=fill
         )
 
     return FRAMEWORK.family_member(segment, "'[1,2,3,4]' '[0,2,0,-1]' --num-segments 4")

@@ -80,15 +80,14 @@ def embedding_bag(
     rows = Tensor("output", (count, weight.shape[1]), weight.dtype)
     target = address_axis(rows, Tensor(BAGS, input.shape, "int64"), 0)
     factors = None if per_sample_weights is None else per_sample_weights.name
+    addressing = address_axis(weight, input, 0)._replace(generated=(bags,))
+    ignored = None if padding_idx is None else padding_idx % weight.shape[0]
+    policy = RAISE_OUTSIDE._replace(ignored=ignored)
+    texts = (Unspecified("nan", NAN_IN_BAG),) if mode == "max" else ()
+    fold = Fold(_fold_cells(target, weight.dtype, reduction, rows.shape), factors)
     return gather_layout(
-        weight,
-        address_axis(weight, input, 0)._replace(generated=(bags,)),
-        RAISE_OUTSIDE if padding_idx is None
-        else RAISE_OUTSIDE._replace(ignored=padding_idx % weight.shape[0]),
-        output_shape=rows.shape,
-        unspecified=(Unspecified("nan", NAN_IN_BAG),) if mode == "max" else (),
-        fold=Fold(_fold_cells(target, weight.dtype, reduction, rows.shape), factors),
-    )  # fmt: skip
+        weight, addressing, policy, output_shape=rows.shape, unspecified=texts, fold=fold
+    )
 
 
 @FRAMEWORK.operator("'[[-0.5,-1.5,-2.5],[-3.5,-0.25,-1.0]]' '[2,0]'")
@@ -125,21 +124,13 @@ def nll_loss(
     shape = grid if reduction == "none" else (1,) * len(grid)
     bags = GeneratedIndices(BAGS, losses, shape)
     output = grid if reduction == "none" and axis else ()
-    flat = address_axis(
-        Tensor("output", (len(losses),), input.dtype), Tensor(BAGS, grid, "int64"), 0
-    )
-    return gather_layout(
-        input,
-        pick._replace(generated=(bags,)),
-        RAISE_OUTSIDE._replace(ignored=ignore_index),
-        output_shape=output,
-        fold=Fold(
-            _fold_cells(flat, input.dtype, "add", (len(losses),), -1),
-            None if weight is None else weight.name,
-            are_by_row=True,
-            is_weighted=reduction == "mean",
-        ),
-    )  # fmt: skip
+    cells = Tensor("output", (len(losses),), input.dtype)
+    flat = address_axis(cells, Tensor(BAGS, grid, "int64"), 0)
+    sums, factors = _fold_cells(flat, input.dtype, "add", cells.shape, -1), weight and weight.name
+    fold = Fold(sums, factors, are_by_row=True, is_weighted=reduction == "mean")
+    addressing = pick._replace(generated=(bags,))
+    policy = RAISE_OUTSIDE._replace(ignored=ignore_index)
+    return gather_layout(input, addressing, policy, output_shape=output, fold=fold)
 
 
 def _fold_cells(
