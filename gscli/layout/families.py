@@ -206,7 +206,7 @@ def address_elements(
         problem = f"{indices.name} needs as many axes as {data.name}"
         own, details = format_count(data.rank, "axis", "axes"), (str(data), str(indices))
         where = f"{data.name} has {own}, {indices.name} has {indices.rank}"
-        hint = "whole slices are moved by gscli gather and gscli scatter-update"
+        hint = "whole slices: gather, scatter-update, in torch index-select and index-copy"
         raise ShapeRefused(problem, where=where, details=details, hint=hint)
     entries = list(indices.shape)
     axes: list[Axis] = []

@@ -113,7 +113,7 @@ def refuse_call(seen: SeenCall, callers: tuple[str, ...] = ()) -> WatchedIndex |
     `callers`: the lines that led there, the nearest first.
     """
     call, history, frame = seen.call, seen.history, seen.frame
-    place, hint = history.place, "--save FILE.npz keeps the call for other commands"
+    hint, place = "--save FILE.npz, in Python save=, keeps it for other commands", history.place
     calls = (*history.describe(), *(f"called from {caller}" for caller in callers))
     try:
         plan = plan_call(find_operator(call.operator), call.inputs, call.attrs)

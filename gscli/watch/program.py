@@ -178,7 +178,7 @@ def _trim(trace: TracebackType | None) -> TracebackType | None:
 
 def _print_reports(options: ProgramOptions, reports: Sequence[Report]) -> None:
     """Everything that was seen, on stderr, where nobody may listen, or in a file."""
-    reports = reports or [Report()]
+    reports = [each for each in reports if each.calls or each.unwatched] or [Report()]
     try:
         path = options.json
         plain = nullcontext(sys.stderr)

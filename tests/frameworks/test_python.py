@@ -93,8 +93,6 @@ def test_what_python_draws_names_no_option_of_the_shell() -> None:
 @pytest.mark.parametrize(
     ("name", "inputs", "attrs", "hint"),
     [
-        ("gather_elements", {"data": [1], "indices": [[0]]}, {},
-         "whole slices are moved by gscli.gather and gscli.scatter_update"),
         ("scatter_elements", {"data": [1], "indices": [0], "updates": [1]},
          {"reduction": "max", "opset": 11}, "opset=16"),
         ("jax.segment_sum", {"data": [], "segment_ids": []}, {}, "num_segments=N"),

@@ -128,6 +128,8 @@ def test_what_src_has_beyond_the_index_is_not_used() -> None:
     for src_shape, index in (((1, 2), [[0, 1], [0, 1]]), ((4,), [[0, 1]])):
         with pytest.raises(ShapeRefused, match="src does not cover index"):
             run("scatter", TABLE, index, np.zeros(src_shape, np.float32), dim=1)
+    with pytest.raises(ShapeRefused, match="index needs as many axes as input"):
+        run("scatter", TABLE, [0, 1], TABLE, dim=1)
     with pytest.raises(ShapeRefused, match="index does not fit input off the axis"):
         run("scatter", TABLE, zeros(4, 1), np.zeros((4, 1), np.float32), dim=1)
 

@@ -64,7 +64,7 @@ error: negative index
    |  picks[1]   1  [-1]
    |  4 indices: 1 below 0, 3 legal, 0 above 3 (least -1, greatest 2)
    |  aten.gather on cpu
-  help: --save FILE.npz keeps the call for other commands
+  help: --save FILE.npz, in Python save=, keeps it for other commands
 """
     )
 

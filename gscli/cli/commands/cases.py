@@ -25,7 +25,13 @@ from typing import TYPE_CHECKING
 
 from gscli.base.words import join_lines
 from gscli.cli.building import complete_file, tool
-from gscli.cli.commands.runtimes import SEED, check_stdout_free, is_json_lines, write_cases
+from gscli.cli.commands.runtimes import (
+    SEED,
+    check_stdout_free,
+    is_json_lines,
+    join_operator_names,
+    write_cases,
+)
 from gscli.cli.options import (
     JSON_OPTION,
     Settings,
@@ -69,7 +75,8 @@ def cases(
     from gscli.views.progress_bar import ProgressBar
 
     check_stdout_free(output, settings)
-    chosen = dict.fromkeys(item for name in operators for item in find_operators(name))
+    names = join_operator_names(operators)
+    chosen = dict.fromkeys(operator for name in names for operator in find_operators(name))
     others = load_onnx_coverage() if measure is None else measure_suites(measure)
     with ProgressBar("calls", None) as progress:
         made = [draw_suite(operator, count, seed, progress.advance) for operator in chosen]

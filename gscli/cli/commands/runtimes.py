@@ -35,6 +35,7 @@ from gscli.cli.options import (
     print_report,
     print_stderr,
 )
+from gscli.frameworks import ALIASES, NAMES
 
 if TYPE_CHECKING:
     from gscli.frameworks.operator import Operator
@@ -198,6 +199,21 @@ def _print_members(members: list[InstalledRuntime], settings: Settings) -> None:
     print_report(settings, lambda: documents, lambda: join_lines(format_columns(rows)))
 
 
+def join_operator_names(words: Sequence[str]) -> list[str]:
+    """Words as `find_operators` takes them, a framework and a name behind it as one.
+
+    >>> join_operator_names(["torch", "gather", "onnx"])
+    ['torch.gather', 'onnx']
+    """
+    frameworks, names = (*NAMES, *ALIASES), list[str]()
+    for word in words:
+        if names and names[-1] in frameworks and word.partition(".")[0] not in frameworks:
+            names[-1] += f".{word}"
+        else:
+            names.append(word)
+    return names
+
+
 @contextmanager
 def start_checked(
     runtime_spec: str, python: str | None, patience: float, names: Sequence[str] = ()
@@ -209,6 +225,7 @@ def start_checked(
     from gscli.runtimes.protocol import select_supported
     from gscli.runtimes.selftest import check_adapter
 
+    names = join_operator_names(names)
     for name in names:
         find_operators(name)  # a wrong name is told before anything is started
     try:

@@ -127,6 +127,7 @@ def _crop_source(data: Tensor, index: Tensor, src: Tensor) -> Updates:
     window, source = atleast_1d(index), atleast_1d(src)
     pairs = zip(window.shape, source.shape, strict=False)
     fits = window.rank == source.rank and all(size <= extent for size, extent in pairs)
+    fits |= window.rank != atleast_1d(data).rank  # it is the index that is refused
     hint, legal = _SCALAR_HINT, f"as many axes as {index.name}, none of them shorter"
     if src.shape:
         hint = f"nothing stretches here: expand {src.name} first"
