@@ -9,12 +9,10 @@ help: gscli compare scatter-nd data.npy idx.npy upd.npy
 
 from __future__ import annotations
 
-import re
-from textwrap import TextWrapper
 from unicodedata import east_asian_width
 
 from gscli.base import CaretLine, Detail, GscliError, Notice
-from gscli.base.words import sanitize
+from gscli.base.words import LineWrapper, sanitize
 
 _LIMIT = 1000
 _RED, _YELLOW, _CYAN, _BOLD, _DIM = "1;31", "1;33", "1;36", "1", "2"
@@ -67,19 +65,6 @@ def _format_block(
 def _wrap_text(text: str, width: int) -> list[str]:
     wide = any(east_asian_width(character) in "WF" for character in text)
     return LineWrapper(width // 2 if wide else width, break_on_hyphens=False).wrap(text) or [""]
-
-
-class LineWrapper(TextWrapper):
-    """Breaks words longer than a line after their commas: lists of numbers stay what they are.
-
-    >>> LineWrapper(12).wrap("gather '[10,20,30,40]' 0")
-    ["gather '[10,", "20,30,40]' 0"]
-    """
-
-    def _split(self, text: str) -> list[str]:
-        words = super()._split(text)
-        parts = [re.split("(?<=,)", word) if len(word) > self.width else [word] for word in words]
-        return [part for word in parts for part in word if part]
 
 
 def _apply_style(text: str, style: str, color: bool) -> str:

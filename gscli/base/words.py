@@ -8,10 +8,12 @@ for all that they are told.
 from __future__ import annotations
 
 import os
+import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from fnmatch import fnmatchcase
 from functools import cache
+from textwrap import TextWrapper
 
 _UNSAFE_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
@@ -298,3 +300,16 @@ def dtype_max(dtype: str) -> float | int | bool:
     if dtype in _LARGEST_FLOAT:
         return _LARGEST_FLOAT[dtype]
     return int(2 ** (bit_width(dtype) - dtype.startswith("int")) - 1)
+
+
+class LineWrapper(TextWrapper):
+    """Breaks words longer than a line after their commas: lists of numbers stay what they are.
+
+    >>> LineWrapper(12).wrap("gather '[10,20,30,40]' 0")
+    ["gather '[10,", "20,30,40]' 0"]
+    """
+
+    def _split(self, text: str) -> list[str]:
+        words = super()._split(text)
+        parts = [re.split("(?<=,)", word) if len(word) > self.width else [word] for word in words]
+        return [part for word in parts for part in word if part]

@@ -16,8 +16,8 @@ from itertools import groupby, zip_longest
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from gscli.base.messages import LineWrapper
 from gscli.base.records import Record
+from gscli.base.words import LineWrapper
 from gscli.views.look import (
     MIN_WIDTH,
     PLAIN,
