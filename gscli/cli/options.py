@@ -260,7 +260,7 @@ class Settings(Record):
         complete=complete_names(ALL_DTYPES),
     )  # fmt: skip
     max_bytes: int | None = _of_result(
-        "limit for inputs built in memory and for the result (default 1G)", "SIZE",
+        "limit for inputs built in memory (default 1G) and for the result", "SIZE",
         has_variable=True, kind=parse_byte_limit,
     )  # fmt: skip
     show: str | None = _on_picture(

@@ -15,8 +15,9 @@ from conftest import assert_same
 from library_process import library_in_this_process
 from shell import call_gscli as gscli
 
+from gscli import files
 from gscli.cli import run_safely
-from gscli.files import load
+from gscli.files import load, save
 
 Array = np.ndarray
 
@@ -241,6 +242,22 @@ def test_other_members_are_kept(archive: Path) -> None:
     with np.load(archive) as members:
         assert sorted(members) == ["none", "odd", "table", "text"]
         assert members["table"].tolist() == [[9.0]]
+
+
+@pytest.mark.parametrize("form", ["npy", "safetensors", "zarr", "csv", "json", "npz"])
+@pytest.mark.parametrize("source", ["a.npy", "a.safetensors"])
+def test_a_limit_that_is_named_holds_for_the_result(
+    source: str, form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    save(source, np.arange(100.0, dtype=np.float32))
+    monkeypatch.setattr(files, "MAX_BYTES", 10)  # the default is for what is built in memory
+    assert run_safely(["convert", source, f"new.{form}"]) == 0
+    words = ["convert", source, f"old.{form}", "--max-bytes"]
+    assert run_safely([*words, "399"]) == 65
+    assert not Path(f"old.{form}").exists()
+    assert run_safely([*words, "400", "--dtype", "float64"]) == 65
+    assert run_safely([*words, "400"]) == 0
 
 
 def test_convert_through_pipes() -> None:
