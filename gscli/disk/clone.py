@@ -21,8 +21,9 @@ _STEP = 1 << 20
 _BLOCK = 512
 
 
-def clone_file(source: RegularFile, target: AtomicFile) -> None:
-    """Fill an empty file with all bytes of another; holes stay holes. Raises OSError, CannotWrite.
+def clone_file(source: RegularFile, target: AtomicFile, hint: str = "") -> None:
+    """Fill an empty file with all bytes of another; holes stay holes. Raises OSError, CannotWrite,
+    whose `hint` says what needs less room.
 
     Shared blocks take neither time nor room, whatever the size; so this comes before any check of
     the free space.
@@ -30,7 +31,6 @@ def clone_file(source: RegularFile, target: AtomicFile) -> None:
     if share_blocks(source.descriptor, target.fileno()):
         return
     needed = os.fstat(source.descriptor).st_blocks * _BLOCK
-    hint = "--in-place=direct patches without a copy"
     check_space(target.fileno(), needed, source.name, "a copy of ", hint)
     os.ftruncate(target.fileno(), source.size)
     for begin, end in _iter_data_extents(source):

@@ -6,6 +6,7 @@ grows with the updates alone; elsewhere it takes as long as copying.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -21,8 +22,8 @@ from gscli.disk import mapped
 from gscli.disk.atomic import open_atomic
 from gscli.disk.clone import clone_file
 from gscli.disk.interrupts import DeferredSignals, record_result
-from gscli.disk.mapped import RegularFile
-from gscli.disk.system import lock_file, sync, write_error, write_errors
+from gscli.disk.mapped import RegularFile, undo_file_of
+from gscli.disk.system import check_space, lock_file, sync, write_error, write_errors
 from gscli.disk.unfinished import mark_unfinished, refuse_unfinished
 from gscli.files.formats import npy
 from gscli.files.request import MANY_MEMBERS, WRITABLE_SUFFIXES, Source, file_suffix
@@ -95,7 +96,9 @@ def patch_in_place(
         if direct:
             return DirectPatch(file, patch, check, progress, saving).run()
         with write_errors(file.name), lock_file(file), replace() as out:
-            clone_file(file, out)
+            needed = patch.rows.size * patch.undo_width
+            hint = f"--in-place=direct needs {needed:,} bytes, and fewer for fewer rows"
+            clone_file(file, out, hint)
             written = ProgressCounter(progress, patch.nbytes)
             for rows, _, new in patch.iter_batches():
                 write_rows(out.fileno(), offset, rows, new)
@@ -152,6 +155,11 @@ class RowUpdates:
         """Bytes of all touched rows."""
         return self.rows.size * self.source.width
 
+    @property
+    def undo_width(self) -> int:
+        """Bytes that each row takes in an undo file: its number, its old and its new ones."""
+        return self.rows.itemsize + 2 * self.source.width
+
     def iter_batches(self) -> Iterator[tuple[Indices, Array, Array]]:
         """A few megabytes of rows (n,) at a time, their bytes (n, width), before and after.
 
@@ -202,11 +210,14 @@ class DirectPatch:
         No byte of the file has changed yet, even where this fails.
         """
         patch, failure = self.patch, (self.file.name, "cannot patch", "the file is as it was")
+        path, needed = undo_file_of(self.file.path), patch.rows.size * patch.undo_width
+        hint = f"patch fewer rows at a time: each needs {patch.undo_width:,} bytes"
         with write_errors(*failure):
+            check_space(os.path.dirname(path), needed, path, hint=hint)
             undo_file = UndoFile(self.file, patch.offset, patch.source.width)
         saved = ProgressCounter(self.saving, patch.nbytes)
         try:
-            with write_errors(*failure), interrupts.allow():
+            with write_errors(*failure, hint), interrupts.allow():
                 for rows, old, new in patch.iter_batches():
                     interrupts.deliver_pending()
                     undo_file.add(rows, old, new)

@@ -92,6 +92,5 @@ def test_room_is_asked_for_first(
 ) -> None:
     full: Any = SimpleNamespace(f_bavail=1, f_frsize=512)
     monkeypatch.setattr("os.statvfs", lambda _: full)
-    with pytest.raises(CannotWrite, match="not enough space") as caught:
+    with pytest.raises(CannotWrite, match="not enough space"):
         copied(source, tmp_path)
-    assert "--in-place=direct" in caught.value.hint

@@ -7,6 +7,7 @@ import os
 import struct
 import zlib
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -254,15 +255,15 @@ def crash(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         dying.setattr(patch, "write_rows", die)
         dying.setattr(patch.DirectPatch, "_restore_rows", lambda *_: None)
         with pytest.raises(Crash):
-            patch_directly(target)
+            patch_rows(target)
     return target
 
 
-def patch_directly(path: Path) -> int:
+def patch_rows(path: Path, *, direct: bool = True) -> int:
     file = open_file(path)
     inputs = {"data": load(str(path)).array, "indices": np.array([[0], [2]])}
     inputs["updates"] = np.ones((2, 2), np.int64)
-    return patch_in_place(judged("onnx.scatter_nd", inputs, {}), file, direct=True)
+    return patch_in_place(judged("onnx.scatter_nd", inputs, {}), file, direct=direct)
 
 
 @pytest.mark.parametrize("way", ["hard link", "moved", "moved elsewhere", "linked elsewhere"])
@@ -279,14 +280,14 @@ def test_an_unfinished_patch_is_known_by_the_file_and_not_by_its_name(
     with pytest.warns(UnfinishedPatch, match="may be a mix"):
         load(str(other))
     with pytest.warns(UnfinishedPatch), pytest.raises(CannotWrite, match="cut short"):
-        patch_directly(other)
+        patch_rows(other)
     with pytest.raises(CannotWrite, match="cut short"):
         save(str(other), np.arange(3))
     assert other.read_bytes() == mixed
     assert undo(str(other)) == 2
     assert not np.load(other).any()
     assert not list(tmp_path.glob("**/*undo*"))
-    assert patch_directly(other) == 2
+    assert patch_rows(other) == 2
 
 
 def test_a_copy_with_its_attributes_is_another_file(crashed: Path, tmp_path: Path) -> None:
@@ -294,7 +295,7 @@ def test_a_copy_with_its_attributes_is_another_file(crashed: Path, tmp_path: Pat
     np.save(copy, np.zeros((4, 2), np.int64))
     os.setxattr(copy, ATTRIBUTE, os.getxattr(crashed, ATTRIBUTE))
     assert find_undo_file(str(copy)) is None
-    assert patch_directly(copy) == 2
+    assert patch_rows(copy) == 2
 
 
 @pytest.mark.parametrize("way", ["in its place", "moved", "replaced by the copy", "not marked"])
@@ -367,6 +368,22 @@ def test_an_undo_file_is_removed_by_what_it_is(crashed: Path, tmp_path: Path) ->
     place.write_bytes(b"precious")
     file.unlink()
     assert place.read_bytes() == b"precious"
+
+
+def test_an_undo_file_without_room_is_told_of_before_and_after_it_is_chosen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "data.npy"
+    np.save(path, np.zeros((4, 2), np.int64))
+    monkeypatch.setattr("os.statvfs", lambda _: SimpleNamespace(f_bavail=1, f_frsize=79))
+    with pytest.raises(CannotWrite, match="not enough space for a copy of ") as copying:
+        patch_rows(path, direct=False)
+    assert copying.value.hint == "--in-place=direct needs 80 bytes, and fewer for fewer rows"
+    with pytest.raises(CannotWrite, match=r"not enough space for \S*data.npy.gscli-undo") as direct:
+        patch_rows(path)
+    assert "needs 80 bytes, 79 are free" in direct.value.where
+    assert direct.value.hint == "patch fewer rows at a time: each needs 40 bytes"
+    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_saving_old_rows_is_told_of(tmp_path: Path) -> None:
