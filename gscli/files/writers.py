@@ -81,9 +81,12 @@ def _write_whole(
 ) -> None:  # fmt: skip
     """Write a new file or a stream; a warning tells of a text that is no input any more."""
     length, writer = 0, format_for(suffix)
+    most = writer.MOST_VALUES if suffix in TEXT_SUFFIXES else array.size
 
     def write_part(data: bytes | memoryview) -> int:
         nonlocal length
+        if not length and array.size > most:  # before minutes go into it
+            _warn_of_large_text(target, array.size, most, "values")
         count = write(data)
         length += count
         if progress is not None:
@@ -91,14 +94,18 @@ def _write_whole(
         return count
 
     writer.write(write_part, {member or DEFAULT_MEMBER: array}, suffix)
-    if suffix in TEXT_SUFFIXES and (length > TEXT_LIMIT or array.size > writer.MOST_VALUES):
-        notice = Notice(
-            f"{target} is too large to be read by gscli again",
-            where=f"{array.size:,} values, {length:,} bytes",
-            valid=f"at most {writer.MOST_VALUES:,} values and {TEXT_LIMIT:,} bytes of text",
-            hint="name a .npy file" if target != STANDARD_OUTPUT else "-f npy",
-        )
-        warnings.warn(GscliWarning(notice), stacklevel=2)
+    if suffix in TEXT_SUFFIXES and length > TEXT_LIMIT and array.size <= most:
+        _warn_of_large_text(target, length, TEXT_LIMIT, "bytes of text")
+
+
+def _warn_of_large_text(target: str, size: int, most: int, unit: str) -> None:
+    notice = Notice(
+        f"{target} is too large to be read by gscli again",
+        where=f"{size:,} {unit}",
+        valid=f"at most {most:,} {unit}",
+        hint="name a .npy file" if target != STANDARD_OUTPUT else "-f npy",
+    )
+    warnings.warn(GscliWarning(notice), stacklevel=2)
 
 
 def _check_member(member: str, suffix: str, target: str) -> None:

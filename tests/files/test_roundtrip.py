@@ -245,6 +245,10 @@ def test_a_text_too_large_to_be_read_again_is_warned_of(
             load(path)
         assert refused.value.valid == "at most 4 cells"
         assert "numpy.loadtxt and numpy.save" in refused.value.hint
+    written: list[int] = []
+    with warnings.catch_warnings(action="error"), pytest.raises(GscliWarning) as early:
+        save(path, np.arange(5), progress=written.append)
+    assert (written, early.value.notice.where) == ([], "5 values")
     monkeypatch.setattr(writers, "TEXT_LIMIT", 6)
     with pytest.warns(GscliWarning, match="too large to be read by gscli again"):
         save(path, np.arange(4))
