@@ -7,7 +7,8 @@ Integers, bool and text must be equal. Other numbers may differ by
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from math import isnan, prod
+from math import isfinite, isnan, prod
+from typing import TypeAlias
 
 import numpy as np
 
@@ -65,6 +66,10 @@ class Tolerance(Record):
 DEFAULT_TOLERANCE = Tolerance()
 
 
+# How far two numbers are apart, and at which place.
+Distance: TypeAlias = tuple[float, tuple[int, ...]]
+
+
 class DifferingCell(Record):
     """One differing cell: its flat number, place and both values."""
 
@@ -79,7 +84,8 @@ class TensorDifference(Record):
 
     `differing_count` of `cell_count` cells differ, the first MAX_LISTED of them are `cells`;
     `largest` is the greatest distance between two numbers, NaN above all, and where it is first
-    (None: text). `sample`: numbers of at most MAX_SAMPLED differing cells, spread over all of them.
+    (None: text), `largest_finite` the greatest that is finite. `sample`: numbers of at most
+    MAX_SAMPLED differing cells, spread over all of them.
     """
 
     dtypes: tuple[str, str]
@@ -87,7 +93,8 @@ class TensorDifference(Record):
     cell_count: int
     differing_count: int
     cells: tuple[DifferingCell, ...]
-    largest: tuple[float, tuple[int, ...]] | None
+    largest: Distance | None
+    largest_finite: Distance | None
     sample: Indices
 
     @property
@@ -118,8 +125,10 @@ class TensorDifference(Record):
                 for _, at, actual, expected in self.cells
             ],
         }
-        if (largest := self.largest) is not None:
-            document["largest"] = {"difference": to_json(largest[0]), "at": list(largest[1])}
+        for name in ("largest", "largest_finite"):
+            distance: Distance | None = getattr(self, name)
+            if distance is not None:
+                document[name] = {"difference": to_json(distance[0]), "at": list(distance[1])}
         return document
 
 
@@ -142,7 +151,8 @@ def compare_tensors(
     shapes = actual.shape, expected.shape
     blocks = pair_blocks(pieces or [actual], expected) if actual.shape == expected.shape else ()
     count, cells = 0, list[DifferingCell]()
-    largest: tuple[float, tuple[int, ...]] | None = None
+    largest: Distance | None = None
+    largest_finite: Distance | None = None
     kept = list[Indices]()
     for first, *pair in blocks:
         own, other = map(decode_bytes, pair)
@@ -158,12 +168,18 @@ def compare_tensors(
         for number in numbers[: MAX_LISTED - len(cells)].tolist():
             at = unravel_place(first + number, shapes[1])
             cells.append(DifferingCell(first + number, at, own[number], other[number]))
-        most = _find_largest_difference(own[numbers], other[numbers])
-        if most is not None and (largest is None or np.argmax([largest[0], most[0]])):
-            largest = most[0], unravel_place(first + int(numbers[most[1]]), shapes[1])
+        if _is_text(own, other):
+            continue
+        with np.errstate(all="ignore"):
+            apart, places = _measure_distances(own[numbers], other[numbers]), first + numbers
+        is_finite = np.isfinite(apart)
+        largest = _choose_larger(largest, apart, places, shapes[1])
+        apart, places = apart[is_finite], places[is_finite]
+        largest_finite = _choose_larger(largest_finite, apart, places, shapes[1])
     sample = np.concatenate([np.empty(0, np.int64), *kept])
     sample = sample[_sample_positions(sample.size)]
-    return TensorDifference(dtypes, shapes, prod(shapes[1]), count, tuple(cells), largest, sample)
+    most, size = (largest, largest_finite), prod(shapes[1])
+    return TensorDifference(dtypes, shapes, size, count, tuple(cells), *most, sample)
 
 
 def _sample_positions(count: int) -> Indices:
@@ -231,14 +247,17 @@ def _measure_distances(actual: Array, expected: Array) -> Array:
     return np.asarray(np.abs(_widen(actual) - _widen(expected)))
 
 
-def _find_largest_difference(actual: Array, expected: Array) -> tuple[float, int] | None:
-    """The greatest distance between numbers, NaN above all, and its first place; None for text."""
-    if _is_text(actual, expected):
-        return None
-    with np.errstate(all="ignore"):
-        apart = _measure_distances(actual, expected)
-    place = int(apart.argmax())
-    return float(apart[place]), place
+def _choose_larger(
+    best: Distance | None, apart: Array, places: Indices, shape: Shape
+) -> Distance | None:
+    """The first of the greatest of a distance and those (n,) at further places, NaN above all."""
+    if not apart.size:
+        return best
+    number = int(apart.argmax())
+    most = float(apart[number])
+    if best is not None and not np.argmax([best[0], most]):
+        return best
+    return most, unravel_place(int(places[number]), shape)
 
 
 def pair_blocks(pieces: Iterable[Array], expected: Array) -> Iterator[tuple[int, Array, Array]]:
@@ -271,9 +290,21 @@ def difference_sentences(difference: TensorDifference, name: str) -> list[str]:
     verb = "differs" if count == 1 else "differ"
     line = f"{count:,} of {difference.cell_count:,} cells {verb} from {name}"
     if difference.largest is not None:
-        most, at = difference.largest
-        line += f", by {'nan' if isnan(most) else f'{most:g} at most'}, at {format_shape(at)}"
+        line += f", by {_format_distance(difference.largest)}"
+        finite = difference.largest_finite
+        if finite is not None and not isfinite(difference.largest[0]):
+            line += f", where finite by {_format_distance(finite)}"
     return [*lines, line]
+
+
+def _format_distance(distance: Distance) -> str:
+    """How much at most and where.
+
+    >>> _format_distance((0.5, (1, 2)))
+    '0.5 at most, at [1,2]'
+    """
+    most, at = distance
+    return f"{'nan' if isnan(most) else f'{most:g} at most'}, at {format_shape(at)}"
 
 
 class SliceCounter:

@@ -218,9 +218,21 @@ def test_diff_tells_equal_and_different_tensors() -> None:
 @pytest.mark.parametrize(
     ("actual", "expected", "words", "largest"),
     [
-        ([1.0, np.inf], [1.1, 5.0], "by inf at most, at [1]", {"difference": "inf", "at": [1]}),
+        (
+            [1.0, np.inf, np.inf, 1], [1.5, 5.0, 5.0, 1.25],
+            "by inf at most, at [1], where finite by 0.5 at most, at [0]",
+            {"difference": "inf", "at": [1]},
+        ),
         ([np.nan, np.inf], [5.0, 5.0], "by nan, at [0]", {"difference": "nan", "at": [0]}),
-        ([np.inf, 1.0], [-np.inf, 2.0], "by inf at most, at [0]", {"difference": "inf", "at": [0]}),
+        (
+            [np.nan, 3, 1], [1, 1, 4], "by nan, at [0], where finite by 3 at most, at [2]",
+            {"difference": "nan", "at": [0]},
+        ),
+        (
+            [np.inf, 1.0], [-np.inf, 2.0],
+            "by inf at most, at [0], where finite by 1 at most, at [1]",
+            {"difference": "inf", "at": [0]},
+        ),
         ([2**53 + 1, 1], [2**53, 1], "by 1 at most, at [0]", {"difference": 1.0, "at": [0]}),
         ([2**64 - 1], [2**64 - 3], "by 2 at most, at [0]", {"difference": 2.0, "at": [0]}),
         (
@@ -236,6 +248,9 @@ def test_diff_tells_of_what_is_not_finite_or_has_more_digits_than_a_float(
     np.save(tmp_path / "b.npy", expected)
     told = gscli("diff", "a.npy", "b.npy", "-q", "--json", cwd=tmp_path).stdout
     assert json.loads(told)["largest"] == largest
+    finite = json.loads(told).get("largest_finite", {"difference": None})["difference"]
+    assert finite is None or f" {finite:g} at most" in words
+    assert (finite is None) == (words == "by nan, at [0]")
     assert (
         f" from b.npy, {words}\n" in gscli("diff", "a.npy", "b.npy", cwd=tmp_path).stdout.decode()
     )
