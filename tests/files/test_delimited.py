@@ -206,7 +206,7 @@ def test_a_header_is_refused_with_the_words_for_its_numbers(tmp_path: Path) -> N
     words = caught.value.hint.rpartition(": ")[2]
     assert load(words).array.tolist() == [[1, 2.5], [3, 4]]
     for text, column in (
-        ("a,b,c\ntrue,2,3\n", "b,c"), (",b\n0,2\n", ",b"), ('a,"b,c"\n1,2\n', "a"),
+        ("a,b,c\ntrue,2,3\n", "b,c"), (",b\n0,2\n", ",b"), ('a,"b,c"\n1,2\n', "a,\"b,c\"'"),
         ("a,b\ntrue,x\n", "a"),
     ):  # fmt: skip
         with pytest.raises(ContentRefused, match="is a header") as caught:
@@ -215,6 +215,13 @@ def test_a_header_is_refused_with_the_words_for_its_numbers(tmp_path: Path) -> N
     with pytest.raises(CannotRead, match="has no column c") as missing:
         load(f"{path}::c")
     assert missing.value.valid == "name, a, b"
+    path = table(tmp_path / "u.csv", 'id,"qty, n",,"a ""b""",c\n1,2,3,4,5\n')
+    for words, values in (('id,"qty, n"', [1, 2]), ('"qty, n", c', [2, 5]), ('"",c', [3, 5])):
+        assert load(f"{path}::{words}").array.tolist() == [values]
+    for words in ("id,qty, n", "id,qty\nn", "id,d"):
+        with pytest.raises(CannotRead, match="has no column") as missing:
+            load(f"{path}::{words}")
+        assert missing.value.valid == 'id, "qty, n", "", "a ""b""", c'
     with pytest.raises(ContentRefused, match="is empty"):
         load(f"{table(tmp_path / 'w.csv', 'a,b')}::a")
     with pytest.raises(ContentRefused, match="two columns are called a"):

@@ -65,8 +65,7 @@ def read(content: Content, request: ReadRequest) -> LoadedInput:
         return _make_input(rows[1:], columns, request, name)
     if not _is_text(request) and (headed := _headed_columns(rows, name)):
         problem = "the first line is a header, not numbers"
-        member = headed[0] if "," in "".join(headed) else ",".join(headed)
-        hint = f"columns go by their names: {member_word(name, member)}"
+        hint = f"columns go by their names: {member_word(name, _join_names(headed))}"
         raise ContentRefused(problem, where=f"{name} line 1", hint=hint)
     return _make_input(rows, [], request, name)
 
@@ -160,14 +159,35 @@ def sniff_table(first: bytes) -> str:
 
 def _find_columns(header: list[str], member: str, name: str) -> list[int]:
     """Where the columns stand that are named, with commas between them."""
-    names = [member] if member in header else member.split(",")
+    names = [member] if member in header else _split_names(member)
     for column in names:
         check_single_name(header.count(column) <= 1, "columns", column, name)
         if column not in header:
             problem = f"{name} has no column {sanitize(column, 60)}"
             hint = f"each goes by its name: {member_word(name, header[-1])}"
-            raise CannotRead(problem, valid=list_keys(header), hint=hint)
+            titles = (_join_names([title]) for title in header)
+            raise CannotRead(problem, valid=list_keys(titles), hint=hint)
     return [header.index(column) for column in names]
+
+
+def _join_names(names: list[str]) -> str:
+    """The same names as `_split_names` takes apart.
+
+    >>> _join_names(["id", "qty, n"])
+    'id,"qty, n"'
+    """
+    return _format_line(names, ".csv").decode().removesuffix("\n")
+
+
+def _split_names(text: str) -> list[str]:
+    """Names with commas between them, quoted as a table has them where they hold some.
+
+    >>> _split_names('id,"qty, n"')
+    ['id', 'qty, n']
+    """
+    with suppress(csv.Error):
+        return next(csv.reader([text], skipinitialspace=True)) or [text]
+    return text.split(",")
 
 
 def write(out: Output, arrays: Arrays, suffix: str) -> None:
