@@ -188,7 +188,7 @@ class OnnxModel:
         """In words, where a tensor comes from."""
         owner, source = self.find_source(graph, tensor)
         if isinstance(source, ModelNode):
-            return f"made by {sanitize(source.address, 60)}"
+            return f"made by {sanitize(source.address, 60)} ({sanitize(source.op_type, 60)})"
         if source is not None:
             return "held by the model"
         place = "the model" if owner.outer is None else sanitize(owner.prefix[:-1], 60)

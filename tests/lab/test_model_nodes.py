@@ -183,7 +183,7 @@ BAD = [
     (("net.onnx", "--node", "same"), 2, "2 nodes are called 'same'"),
     (("net.onnx", "--node", "relu"), 65, "is no gather or scatter, but Relu"),
     (("net.onnx", "--node", "scattered"), 2, "needs data and updates"),
-    (("net.onnx", "--node", "y"), 2, "scattered float32 [N,3], made by /layers.0/scatter"),
+    (("net.onnx", "--node", "y"), 2, "scattered float32 [N,3], made by /layers.0/scatter (Sca"),
     (("net.onnx", "x.npy"), 2, "has 4 gathers and scatters"),
     (("net.onnx", "--node", "y", "a", "b", "c"), 2, "3 inputs for 1 that the model does not hold"),
     (("net.onnx", "--node", "y", "missing.npy"), 66, "no such file"),

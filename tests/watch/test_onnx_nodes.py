@@ -101,7 +101,7 @@ def function() -> OnnxModel:
     ("values", "where", "maker"),
     [
         (feeds([4], 2, [0, 1]), "/embed/Gather (Gather-18): indices[0] = 4", "an input of the mod"),
-        (feeds([0], 5, [0]), "/positions/Gather (Gather-18): indices[4] = 4", "made by /Range"),
+        (feeds([0], 5, [0]), "/positions/Gather (Gather-18): indices[4] = 4", "by /Range (Range)"),
         (feeds([0], 1, [9]), "/cache/ScatterND (ScatterND-18): indices[0,0] = 9", "held by the"),
     ],
 )
