@@ -70,7 +70,7 @@ WholeWindows: TypeAlias = Annotated[
 ]
 
 
-def _along_axis(call: ConceptCall) -> Addressing:
+def _address_axis(call: ConceptCall) -> Addressing:
     rank, batch_dims = call.data.rank, call.batch_dims
     axis = normalize_axis(call.axis or 0, rank)
     batch_dims += call.indices.rank * (batch_dims < 0)
@@ -78,11 +78,11 @@ def _along_axis(call: ConceptCall) -> Addressing:
     return address_axis(call.data, call.indices, axis, batch_dims)
 
 
-def _elements(call: ConceptCall) -> Addressing:
+def _address_elements(call: ConceptCall) -> Addressing:
     return address_elements(call.data, call.indices, normalize_axis(call.axis or 0, call.data.rank))
 
 
-def _vectors(call: ConceptCall) -> Addressing:
+def _address_vectors(call: ConceptCall) -> Addressing:
     check_min_rank(call.indices)
     check_batch_dims(call.batch_dims, 0, min(call.data.rank, call.indices.rank - 1))
     return address_vectors(call.data, call.indices, call.batch_dims)
@@ -114,9 +114,9 @@ def _compare(concept: ConceptName, address: Callable[[ConceptCall], Addressing])
 @FRAMEWORK.operator(
     "'[[1,2,3],[4,5,6]]' '[1,0,-5]' --offset-dims 1 --collapsed-slice-dims 0 "
     "--start-index-map 0 --index-vector-dim 1 --slice-sizes 1,2",
-    _compare("gather", _along_axis),
-    _compare("gather-elements", _elements),
-    _compare("gather-nd", _vectors),
+    _compare("gather", _address_axis),
+    _compare("gather-elements", _address_elements),
+    _compare("gather-nd", _address_vectors),
 )
 def gather(
     operand: Tensor,
@@ -149,9 +149,9 @@ def gather(
 @FRAMEWORK.operator(
     "'[0,0,0,0,0]' '[[-2],[1],[4]]' '[[1,2,3],[4,5,6],[7,8,9]]' --update-window-dims 1 "
     "--scatter-dims-to-operand-dims 0 --index-vector-dim 1 --update-computation add",
-    _compare("scatter-elements", _elements),
-    _compare("scatter-nd", _vectors),
-    _compare("scatter-update", _along_axis),
+    _compare("scatter-elements", _address_elements),
+    _compare("scatter-nd", _address_vectors),
+    _compare("scatter-update", _address_axis),
 )
 def scatter(
     inputs: Tensor,

@@ -143,7 +143,7 @@ def _made_numbers(layout: Layout, inputs: Arrays) -> dict[str, Indices]:
         if isinstance(numbers, range):
             made[name] = np.arange(numbers.start, numbers.stop, numbers.step).reshape(shape)
         elif isinstance(numbers, Consecutive):
-            made[name] = _following(numbers, inputs[numbers.source]).reshape(shape)
+            made[name] = _make_consecutive(numbers, inputs[numbers.source]).reshape(shape)
         elif isinstance(numbers, SegmentNumbers):
             made[name] = number_segments(numbers, inputs[numbers.source], shape)
         else:
@@ -156,7 +156,7 @@ def _made_numbers(layout: Layout, inputs: Arrays) -> dict[str, Indices]:
     return made
 
 
-def _following(numbers: Consecutive, source: Array) -> Indices:
+def _make_consecutive(numbers: Consecutive, source: Array) -> Indices:
     first = source.astype(np.int64, copy=False)[..., None]
     near = first > np.iinfo(np.int64).max - numbers.steps  # the sum would wrap in its type
     first = np.where(near, first % max(numbers.size, 1), first) if numbers.size else first

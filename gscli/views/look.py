@@ -260,13 +260,13 @@ class StyleSheet(Record):
 
 def make_style_sheet(options: ViewOptions) -> StyleSheet:
     """The look that the options ask for and the terminal can show."""
-    look = _look(options.color, options.palette, choose_signs(options))
+    look = _choose_styles(options.color, options.palette, choose_signs(options))
     oblique = options.figure and options.width >= MIN_OBLIQUE_WIDTH
     return look._replace(roles=options.figure, oblique=oblique)
 
 
 @cache
-def _look(color: Depth, name: PaletteName, signs: Signs) -> StyleSheet:
+def _choose_styles(color: Depth, name: PaletteName, signs: Signs) -> StyleSheet:
     if color == "none":
         return StyleSheet(signs)
     bold, several = Style(bold=True), Style(bold=True, reverse=True)

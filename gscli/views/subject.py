@@ -95,7 +95,7 @@ def make_views(
     """
     chosen: Sequence[str] = _GRIDS[trace.kind] if show is None else show
     tensors = (item for item in trace.tensors if {item.role, item.name} & {*chosen})
-    views = [_subject(trace, tensor, entries) for tensor in tensors]
+    views = [_make_view(trace, tensor, entries) for tensor in tensors]
     if show is not None:
         return views
     scatters = trace.kind == "scatter"
@@ -115,7 +115,7 @@ def add_expected(
     return [differing if view.role == "output" else view for view, differing in pairs]
 
 
-def _subject(trace: Trace, tensor: TracedTensor, entries: Sequence[Entry]) -> TensorView:
+def _make_view(trace: Trace, tensor: TracedTensor, entries: Sequence[Entry]) -> TensorView:
     marks = tuple(
         Mark(entry.number, entry.label, box, not entry.live and trace.layout.window_size > 0)
         for entry in entries
@@ -128,7 +128,7 @@ def _subject(trace: Trace, tensor: TracedTensor, entries: Sequence[Entry]) -> Te
     signs = {index.position: index.sign for index in adjusted if index.source == tensor.name}
     name, role, array = tensor
     last_wins = (trace.kind, trace.reduction, role) == ("scatter", "none", "output")
-    batch, is_whole = _batch(trace, tensor), len(entries) == trace.entry_count
+    batch, is_whole = _count_batch_axes(trace, tensor), len(entries) == trace.entry_count
     known = trace.known_cells if role == "output" else None
     return TensorView(name, array, role, marks, signs, last_wins, batch, is_whole, known=known)
 
@@ -144,7 +144,7 @@ def find_box(trace: Trace, tensor: TracedTensor, entry: Entry) -> Box | None:
     return reshape_box(entry.target, trace.layout.data_shape, tensor.shape)
 
 
-def _batch(trace: Trace, tensor: TracedTensor) -> int:
+def _count_batch_axes(trace: Trace, tensor: TracedTensor) -> int:
     batch = trace.attributes.get("batch_dims", 0)
     if not isinstance(batch, int):
         return 0

@@ -79,7 +79,7 @@ class TensorTables:
         planes = [(seen, lead) for seen in selections for lead in seen.planes]
         rows = groupby(planes, lambda plane: () if tensor.has_regions else plane[1][:-1])
         for _, row in rows:
-            tables = (self._render_plane(*each, _caption(tensor, *each)) for each in row)
+            tables = (self._render_plane(*each, _render_caption(tensor, *each)) for each in row)
             parts.append(f'<div class="planes">{"".join(tables)}</div>')
         return "".join(parts)
 
@@ -107,7 +107,7 @@ class TensorTables:
         self, lead: Coordinates, rows: Positions, columns: Positions, caption: str
     ) -> str:
         corner = '<td class="gap"></td>' if self._numbered else ""
-        heads = _headers(columns, self._heads)
+        heads = _render_headers(columns, self._heads)
         head = f"<thead><tr>{corner}{heads}</tr></thead>" if self._headed else ""
         body = "".join(self._row(lead, row, columns) for row in rows)
         place = f' data-l="{",".join(map(str, lead))}"' if lead else ""
@@ -221,7 +221,7 @@ class TensorTables:
         return chips
 
 
-def _caption(tensor: PageTensor, seen: Selection, lead: Coordinates) -> str:
+def _render_caption(tensor: PageTensor, seen: Selection, lead: Coordinates) -> str:
     """The plane, and of a lens which rows and columns it shows."""
     name = f"{escape(tensor.subject.name)}[{','.join(map(str, lead))},:,:]"
     batch = ",".join(map(str, lead[: tensor.subject.batch]))
@@ -262,7 +262,7 @@ def _first_position(places: Positions) -> int:
     return places[0].start if isinstance(places[0], range) else places[0]
 
 
-def _headers(columns: Positions, heads: Sequence[str]) -> str:
+def _render_headers(columns: Positions, heads: Sequence[str]) -> str:
     return "".join(
         f'<th scope="col" class="gap" aria-label="{format_count(len(at), "column")} not '
         f'shown">⋯</th>'

@@ -96,7 +96,8 @@ def entry_coordinates(layout: Layout, entry: Entry) -> list[list[str]]:
     box = entry.target or ((0, 0),) * len(shape)
     rows = [["", ", ".join(map(str, entry.vector))]] if flat else []
     for axis in list_fixed_axes(layout):
-        place, column = _place(box[axis], shape[axis]), None if flat else layout.axes[axis].column
+        place = _format_place(box[axis], shape[axis])
+        column = None if flat else layout.axes[axis].column
         written = place if column is None else str(entry.vector[column])
         rows.append([place, written] if written != place else [place] if place else [])
     return rows
@@ -110,10 +111,10 @@ def list_fixed_axes(layout: Layout) -> list[int]:
     return [place for place, axis in axes if (axis.column, axis.entry) != (None, None)]
 
 
-def _place(ends: tuple[int, int], size: int) -> str:
+def _format_place(ends: tuple[int, int], size: int) -> str:
     """A coordinate, a range, or nothing for none and for a whole axis.
 
-    >>> _place((2, 3), 4), _place((1, 3), 4), _place((0, 4), 4)
+    >>> _format_place((2, 3), 4), _format_place((1, 3), 4), _format_place((0, 4), 4)
     ('2', '1 … 2', '')
     """
     start, stop = ends

@@ -33,7 +33,12 @@ from gscli.plan.outcomes import OUTCOMES, outcome_of
 from gscli.traces import Entry, Trace, entry_label
 from gscli.views.summary import describe_idle_updates
 from gscli.views.words.facts import Describer, parenthesize
-from gscli.views.words.vocabularies import MOVE_TEMPLATES, describe_index, effect, format_entry
+from gscli.views.words.vocabularies import (
+    MOVE_TEMPLATES,
+    describe_effect,
+    describe_index,
+    format_entry,
+)
 
 if TYPE_CHECKING:
     from gscli.gradients.conventions import Convention
@@ -200,7 +205,7 @@ class Formula:
             yield f"Each vector of {format_count(len(columns), 'number')} names {named}."
         if self._written_axes:
             legal = ", ".join(map(self._legal, self._written_axes))
-            rest = effect(layout, outcome_of(policy))
+            rest = describe_effect(layout, outcome_of(policy))
             if not policy.is_atomic and policy.out_of_bounds is OutOfBounds.SKIP:
                 rest = f"puts the window partly or wholly outside, and what lies outside {rest}"
             below = outcome_of(policy, negative=True)

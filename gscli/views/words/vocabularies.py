@@ -175,10 +175,10 @@ def describe_index(
     low, high = legal_range(layout.axes[axis], layout.policy)
     fate = describe_skips(layout, index.outcome).word
     fate = f"filled with {teller.format_fill()}" if fate == "filled" else fate
-    place, does = f"{name_axes(layout)[axis]} {index.coordinate}", effect(layout, index.outcome)
+    place = f"{name_axes(layout)[axis]} {index.coordinate}"
     return index.format(
         getattr(words, audience), place=place, low=low, high=high, fate=fate,
-        change=index.change(layout), does=does,
+        change=index.change(layout), does=describe_effect(layout, index.outcome),
     )  # fmt: skip
 
 
@@ -195,11 +195,11 @@ def format_adjusted_vector(entry: Entry) -> str:
     return f" {' and '.join(dict.fromkeys(verbs))} {text}"
 
 
-def effect(layout: Layout, outcome: IndexOutcome) -> str:
+def describe_effect(layout: Layout, outcome: IndexOutcome) -> str:
     """What an index of this outcome does, as the end of a sentence.
 
     >>> from gscli.traces import trace
-    >>> effect(trace("onnx.gather", {"data": [1], "indices": [0]}).layout, "outside")
+    >>> describe_effect(trace("onnx.gather", {"data": [1], "indices": [0]}).layout, "outside")
     'reads nothing and gives 0'
     """
     reads = f"reads nothing and gives {sanitize(repr(layout.fill_value))}"
