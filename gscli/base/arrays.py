@@ -226,7 +226,7 @@ def _iter_cast_blocks(array: Array, dtype: DType) -> Iterator[tuple[int, Array, 
     for start in range(0, flat.size, CAST_BLOCK):
         block = flat[start : start + CAST_BLOCK]
         cast = cast_lossy(block, dtype)
-        yield start, cast, _unchanged_mask(block, cast)
+        yield start, cast, _find_unchanged(block, cast)
 
 
 def _cast_error(old: DType, new: DType, where: str, *details: str, hint: str = "") -> DtypeRefused:
@@ -234,7 +234,7 @@ def _cast_error(old: DType, new: DType, where: str, *details: str, hint: str = "
     return DtypeRefused(problem, where=where, details=details, hint=hint)
 
 
-def _unchanged_mask(array: Array, cast: Array) -> Array:
+def _find_unchanged(array: Array, cast: Array) -> Array:
     """Where a conversion kept the value. The way back is taken only where it is defined."""
     with np.errstate(all="ignore"):
         same = (cast_lossy(cast, array.dtype) == array) | ((array != array) & (cast != cast))  # noqa: PLR0124 -- NaN

@@ -32,7 +32,7 @@ def list_breaking_inputs(translation: Translation) -> Iterator[str]:
         yield "any cell that is moved: these inputs move none"
         return
     if analysis.has_index_numbers:
-        yield from _breaking_indices(translation, native)
+        yield from _list_breaking_indices(translation, native)
     layout = analysis.layout
     if target.computes_in_32_bits and (layout.dtype in WIDE or _has_wide_indices(analysis)):
         yield f"numbers beyond 32 bits: {target.title}'s CPU plugin computes in them"
@@ -47,10 +47,10 @@ def list_breaking_inputs(translation: Translation) -> Iterator[str]:
         replaces = layout.reduction == "none" and layout.can_share_cells
         if replaces and not target.keeps_last_write:
             yield _describe_duplicates(analysis, target)
-        yield from _breaking_values(analysis, target)
+        yield from _iter_breaking_values(analysis, target)
 
 
-def _breaking_indices(translation: Translation, native: NativeOp) -> list[str]:
+def _list_breaking_indices(translation: Translation, native: NativeOp) -> list[str]:
     analysis, target = translation.analysis, translation.target
     here, there = f"{analysis.operator.framework.title} {analysis.operator.name}", native.name
     there = there if there.startswith(target.title) else f"{target.title}'s {there}"
@@ -183,7 +183,7 @@ def _describe_nan_difference(analysis: CallAnalysis, target: TargetFramework) ->
     return f"NaN under {layout.reduction}: {target.title} {NAN_WORDS[propagates]}"
 
 
-def _breaking_values(analysis: CallAnalysis, target: TargetFramework) -> Iterator[str]:
+def _iter_breaking_values(analysis: CallAnalysis, target: TargetFramework) -> Iterator[str]:
     layout, nan = analysis.layout, _describe_nan_difference(analysis, target)
     if nan:
         yield nan

@@ -110,8 +110,8 @@ class ScatterLowering:
         self.rule = REDUCTIONS[self.layout.reduction]
         self.averages = self.rule.divisor is not None
         self.combines_bool = self._combines_bool()
-        self.reduction = self._target_reduction()
-        self.accumulator_dtype = self._accumulator_dtype()
+        self.reduction = self._choose_reduction()
+        self.accumulator_dtype = self._choose_accumulator_dtype()
 
     def lower(self) -> tuple[Value, LoweredIndices]:
         """The output, and the indices that it is written by."""
@@ -126,7 +126,7 @@ class ScatterLowering:
             output = self._emit_reduction(indices, base, updates, request)
         return self.steps.reshape(output, self.layout.output_shape), indices
 
-    def _target_reduction(self) -> str:
+    def _choose_reduction(self) -> str:
         """The reduction as targets know it: bool has only max and min, a mean begins as a sum."""
         reduction = self.layout.reduction
         if self.combines_bool:
@@ -145,7 +145,7 @@ class ScatterLowering:
         updates = self.update_value
         return updates is None or updates.dtype == "bool" or self.declared.cast
 
-    def _accumulator_dtype(self) -> str:
+    def _choose_accumulator_dtype(self) -> str:
         """The type that the reduction runs in."""
         layout = self.layout
         if layout.accumulate_dtype is not None:

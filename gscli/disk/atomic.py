@@ -121,7 +121,7 @@ def open_atomic(
     check_system()
     with write_errors(path):
         target = _follow_links(path)
-        number = _descriptor_number(target)
+        number = _parse_descriptor(target)
         # A second descriptor of /dev/stdout and its like: opening by name would start at byte 0.
         opened = None if number is None else AtomicFile(os.dup(number), path)
         status = None if opened is not None else _stat_or_none(target)
@@ -194,13 +194,13 @@ def _follow_links(path: str) -> str:
     """Where a chain of links ends, stopping at the name of an open descriptor."""
     target = path
     for _ in range(MAX_LINKS):
-        if _descriptor_number(target) is not None or not os.path.islink(target):
+        if _parse_descriptor(target) is not None or not os.path.islink(target):
             return target
         target = os.path.join(os.path.dirname(target), os.readlink(target))
     raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
 
 
-def _descriptor_number(target: str) -> int | None:
+def _parse_descriptor(target: str) -> int | None:
     match = _DESCRIPTOR.fullmatch(target)
     return int(match[1]) if match else _STANDARD_STREAMS.get(target)
 

@@ -104,14 +104,14 @@ def read_error(error: Exception, name: str) -> CannotRead:
     """CannotRead for a failure of the system."""
     reason, hint = error_reason(error), ""
     if isinstance(error, OSError) and error.errno == errno.ENOENT:
-        reason, hint = "no such file", _similar_names(str(error.filename or name))
+        reason, hint = "no such file", _suggest_similar(str(error.filename or name))
     return CannotRead(f"cannot read {name}", where=f"{name}: {reason}", hint=hint)
 
 
-def _similar_names(path: str) -> str:
+def _suggest_similar(path: str) -> str:
     """Which files beside a missing one have a name like it, or how values are written inline.
 
-    >>> _similar_names("(1, 2)"), _similar_names("0,2")
+    >>> _suggest_similar("(1, 2)"), _suggest_similar("0,2")
     ("values stand in brackets: '[1, 2]'", "values stand in brackets: '[0,2]'")
     """
     if _LIST.fullmatch(path):
@@ -342,7 +342,7 @@ def map_file(
         array = np.memmap(stream, dtype, mode, offset, shape)
     mapping = find_mapping(array)
     assert mapping is not None
-    _MAPPINGS[mapping] = Mapping(file, offset, _address(array), array.nbytes)
+    _MAPPINGS[mapping] = Mapping(file, offset, _find_address(array), array.nbytes)
     install_sigbus_handler(lambda libc: [m.remap_truncated(libc) for m in list(_MAPPINGS.values())])
     return array
 
@@ -407,7 +407,7 @@ def find_file(array: Array) -> tuple[RegularFile, int] | None:
     place = _find_place(array)
     if place is None or not array.flags.c_contiguous:
         return None
-    return place.file, place.offset + _address(array) - place.address
+    return place.file, place.offset + _find_address(array) - place.address
 
 
 def check_unchanged(*arrays: Array) -> None:
@@ -437,6 +437,6 @@ def _find_place(array: Array) -> Mapping | None:
     return None if mapping is None else _MAPPINGS.get(mapping)
 
 
-def _address(array: Array) -> int:
+def _find_address(array: Array) -> int:
     address: int = array.__array_interface__["data"][0]
     return address

@@ -204,7 +204,7 @@ class Child:
                 if len(self._received) > LINE_LIMIT:
                     return Failure("garbage", f"a line of more than {LINE_LIMIT >> 20} MiB")
                 if not self._move(selector, min(left, LOOK_EVERY)):
-                    return Failure("crash", self._ending(deadline))
+                    return Failure("crash", self._describe_ending(deadline))
         return None
 
     def _read_early(self) -> bytes:
@@ -219,7 +219,7 @@ class Child:
             return True
         if time.monotonic() < self._next_look:
             return False
-        members = [number, *_family(number, self._mark, list(_processes()))]
+        members = [number, *_find_family(number, self._mark, list(_iter_processes()))]
         self._next_look = time.monotonic() + LOOK_EVERY
         sizes = (sum(map(size, members)) for size in (resident_bytes, proportional_bytes))
         return all(size > self._memory for size in sizes)
@@ -229,7 +229,7 @@ class Child:
         ready = [key.fd for key, _ in selector.select(limit)]
         self._poll()
         # What it started may hold the pipe open after its end.
-        if not ready and self._status() is not None and not selector.select(0):
+        if not ready and self._read_status() is not None and not selector.select(0):
             return False
         for pipe in ready:
             try:
@@ -258,7 +258,7 @@ class Child:
             del self._errors[:-LAST_WORDS]
         return len(piece)
 
-    def _status(self) -> int | None:
+    def _read_status(self) -> int | None:
         """How the process ended, as Popen has it, or None; its number stays its own meanwhile."""
         try:
             ended = os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
@@ -268,13 +268,13 @@ class Child:
             return None
         return ended.si_status if ended.si_code == os.CLD_EXITED else -ended.si_status
 
-    def _ending(self, limit: float) -> str:
+    def _describe_ending(self, limit: float) -> str:
         """How the process ended, with its last words on standard error; it has until `limit`, and
         a moment where that is over.
         """
         now = time.monotonic()
         deadline = min(max(limit, now + 1.0), now + END_WITHIN)
-        while (status := self._status()) is None and time.monotonic() < deadline:
+        while (status := self._read_status()) is None and time.monotonic() < deadline:
             self._read_errors(deadline)
             time.sleep(0.005)
         if status is None:
@@ -303,7 +303,7 @@ _LEFT: set[int] = set()
 
 def left_running() -> list[int]:
     """Processes that a runtime started and that could not be ended: another user's, or stuck."""
-    states = {process.number: process.state for process in _processes()}
+    states = {process.number: process.state for process in _iter_processes()}
     return sorted(number for number in _LEFT if states.get(number, "Z") != "Z")
 
 
@@ -315,9 +315,9 @@ def _end_family(leader: subprocess.Popen[bytes], mark: str) -> None:
     with suppress(subprocess.TimeoutExpired):
         leader.wait(END_WITHIN)
     while True:
-        table = list(_processes())
+        table = list(_iter_processes())
         ended = {process.number for process in table if process.state == "Z"}
-        alive = _family(leader.pid, mark, table) | alive & ended
+        alive = _find_family(leader.pid, mark, table) | alive & ended
         if not alive or time.monotonic() > deadline:
             break
         for number in alive:
@@ -345,7 +345,7 @@ class _Entry(Record):
     session: int
 
 
-def _processes() -> Iterator[_Entry]:
+def _iter_processes() -> Iterator[_Entry]:
     """Every process of the system; none where it has no /proc."""
     names = os.listdir("/proc") if sys.platform == "linux" else []
     for name in filter(str.isdigit, names):
@@ -357,7 +357,7 @@ def _processes() -> Iterator[_Entry]:
         yield _Entry(int(name), state.decode(), int(parent), int(session))
 
 
-def _family(leader: int, mark: str, table: list[_Entry]) -> set[int]:
+def _find_family(leader: int, mark: str, table: list[_Entry]) -> set[int]:
     """What is left of the descendants of a process, itself not among them.
 
     Orphans have become children of ours (`adopt_orphans`), and are known by their mark.

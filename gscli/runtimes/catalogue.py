@@ -111,7 +111,7 @@ def build_runtime_command(wish: str, python: str | None = None) -> ProcessSpec:
 
 def build_adapter_command(adapter: Adapter, variant: str, python: str | None) -> ProcessSpec:
     """An adapter's file for an interpreter."""
-    *_, own = _adapter_files(adapter)
+    *_, own = _list_adapter_files(adapter)
     return python_program(
         interpreter_at(python), BOOTSTRAP, str(own.parent), str(own), variant,
         is_isolated=adapter is not BACKEND,
@@ -127,7 +127,7 @@ def interpreter_at(python: str | None) -> str:
     return path
 
 
-def _adapter_files(adapter: Adapter) -> list[Path]:
+def _list_adapter_files(adapter: Adapter) -> list[Path]:
     """The parts an adapter is made of, its own file last."""
     own = adapter_folder() / f"{adapter.name}_adapter.py"
     text = own.read_text("utf-8")
@@ -151,7 +151,7 @@ def bundle_adapter(name: str) -> str:
         problem = f"no adapter called {sanitize(name, 60)!r}"
         legal, hint = " ".join((*NAMES, BACKEND.name)), suggest_names(name, NAMES, count=1)
         raise UsageError(problem, valid=legal, hint=hint)
-    first, *rest = [path.read_text("utf-8") for path in _adapter_files(adapter)]
+    first, *rest = [path.read_text("utf-8") for path in _list_adapter_files(adapter)]
     parts = [first.rstrip(), *(_strip_shared_header(text).strip() for text in rest)]
     return "\n\n".join(parts) + "\n"
 
@@ -211,7 +211,7 @@ def list_installed(
     """Which runtimes an interpreter has, without starting any. CannotRead where it does not run."""
     needed = (name for adapter in adapters for name in (adapter.package, *adapter.needs))
     packages = list(dict.fromkeys(needed))
-    versions = dict(zip(packages, _versions(interpreter_at(python), packages), strict=True))
+    versions = dict(zip(packages, _ask_versions(interpreter_at(python), packages), strict=True))
     runtimes = list[InstalledRuntime]()
     for adapter in adapters:
         missing = tuple(name for name in adapter.needs if not versions.get(name))
@@ -219,7 +219,7 @@ def list_installed(
     return runtimes
 
 
-def _versions(interpreter: str, packages: Sequence[str]) -> list[str]:
+def _ask_versions(interpreter: str, packages: Sequence[str]) -> list[str]:
     """What an interpreter has of each package, "" where it lacks one; CannotRead."""
     try:
         with Child(python_program(interpreter, _VERSION_SCRIPT, *packages)) as child:

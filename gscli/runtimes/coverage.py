@@ -38,9 +38,9 @@ def find_covered_rules(operator: Operator, inputs: Arrays, plan: Plan) -> frozen
     layout = plan.layout
     attributes = dict(layout.attributes)
     rules = (
-        _index_rules(plan), _shape_rules(plan, inputs), _dtype_rules(layout, inputs),
-        _attribute_rules(operator, attributes, layout),
-        _subscript_rules(operator, attributes, inputs),
+        _iter_index_rules(plan), _iter_shape_rules(plan, inputs), _iter_dtype_rules(layout, inputs),
+        _iter_attribute_rules(operator, attributes, layout),
+        _iter_subscript_rules(operator, attributes, inputs),
     )  # fmt: skip
     return frozenset(chain.from_iterable(rules))
 
@@ -71,7 +71,7 @@ def find_value_words(array: Array) -> Iterator[str]:
             yield from (word for word, holds in flags.items() if holds.any())
 
 
-def _index_rules(plan: Plan) -> Iterator[str]:
+def _iter_index_rules(plan: Plan) -> Iterator[str]:
     layout = plan.layout
     for numbers, axis_number in zip(plan.columns, layout.column_axes, strict=True):
         axis = layout.axes[axis_number]
@@ -86,7 +86,7 @@ def _index_rules(plan: Plan) -> Iterator[str]:
         yield from (rule for rule, flags in rules.items() if flags.any())
 
 
-def _shape_rules(plan: Plan, inputs: Arrays) -> Iterator[str]:
+def _iter_shape_rules(plan: Plan, inputs: Arrays) -> Iterator[str]:
     layout, several = plan.layout, find_duplicate_cells(plan)
     entries, rank = layout.addressing.entry_shape, len(layout.data_shape)
     indices = [inputs[name] for name in layout.index_inputs if name in inputs]
@@ -115,7 +115,7 @@ def _shape_rules(plan: Plan, inputs: Arrays) -> Iterator[str]:
     return (rule for rule, holds in rules.items() if holds)
 
 
-def _attribute_rules(operator: Operator, values: Arguments, layout: Layout) -> Iterator[str]:
+def _iter_attribute_rules(operator: Operator, values: Arguments, layout: Layout) -> Iterator[str]:
     newest = operator.versions[-1] if operator.versions else None
     for attribute in operator.attributes:
         name, value = attribute.name, values.get(attribute.name)
@@ -130,7 +130,7 @@ def _attribute_rules(operator: Operator, values: Arguments, layout: Layout) -> I
             yield f"{name}={str(value).lower() if isinstance(value, bool) else value}"
 
 
-def _dtype_rules(layout: Layout, inputs: Arrays) -> Iterator[str]:
+def _iter_dtype_rules(layout: Layout, inputs: Arrays) -> Iterator[str]:
     if layout.dtype not in USUAL_TYPES:
         yield f"data {layout.dtype}"
     for name in layout.index_inputs:
@@ -138,7 +138,7 @@ def _dtype_rules(layout: Layout, inputs: Arrays) -> Iterator[str]:
             yield f"indices {dtype_name(inputs[name].dtype)}"
 
 
-def _subscript_rules(operator: Operator, attrs: Arguments, inputs: Arrays) -> Iterator[str]:
+def _iter_subscript_rules(operator: Operator, attrs: Arguments, inputs: Arrays) -> Iterator[str]:
     """Masks, and what stands between the brackets beside index arrays."""
     many = operator.variadic_inputs(inputs)
     masks = [item.name for item in operator.inputs if item.kind == "mask"]

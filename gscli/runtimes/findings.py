@@ -156,20 +156,20 @@ def group_by_cause(findings: Sequence[FuzzFinding]) -> list[Cause]:
     causes: list[Cause] = []
     left = list(findings)
     while left:
-        words = _cause_words(left[0])
+        words = _find_cause_words(left[0])
         kind = left[0].mismatch, left[0].is_known
         alike = [finding for finding in left if (finding.mismatch, finding.is_known) == kind]
-        counts = Counter(word for finding in alike for word in _cause_words(finding) & words)
+        counts = Counter(word for finding in alike for word in _find_cause_words(finding) & words)
         shared = max(sorted(words), key=lambda word: counts[word], default="")
-        members = [finding for finding in alike if shared in _cause_words(finding)] or left[:1]
+        members = [finding for finding in alike if shared in _find_cause_words(finding)] or left[:1]
         members.sort(key=lambda finding: finding.case.cell_count)
-        common = frozenset.intersection(*map(_cause_words, members))
+        common = frozenset.intersection(*map(_find_cause_words, members))
         causes.append(Cause(tuple(members), common))
         left = [finding for finding in left if finding not in members]
     return causes
 
 
-def _cause_words(finding: FuzzFinding) -> frozenset[str]:
+def _find_cause_words(finding: FuzzFinding) -> frozenset[str]:
     """The rules that may be the cause of a finding, those that belong together under one word."""
     words = set(finding.case.distinctions)
     for pattern, word in SHARED_WORDS:

@@ -48,10 +48,10 @@ def shrink_case(trial: FuzzCase, mismatch: Mismatch, find_mismatch: MismatchFind
         if mismatch.kind in COSTLY and trial.cell_count <= FEW_NUMBERS:
             break
         for smaller in _iter_smaller(trial):
-            if _complexity(smaller) >= _complexity(trial) or not _is_same_failure(smaller, trial):
+            is_simpler = _measure_complexity(smaller) < _measure_complexity(trial)
+            if not (is_simpler and _is_same_failure(smaller, trial)):
                 continue
-            key = smaller.command
-            if key in seen:
+            if (key := smaller.command) in seen:
                 continue
             seen.add(key)
             if calls >= MAX_CALLS or time.monotonic() > deadline:
@@ -75,13 +75,13 @@ def _is_same_failure(smaller: FuzzCase, trial: FuzzCase) -> bool:
     return type(smaller.expected_result) is type(trial.expected_result)
 
 
-def _complexity(trial: FuzzCase) -> tuple[object, ...]:
+def _measure_complexity(trial: FuzzCase) -> tuple[object, ...]:
     """What is to become smaller: numbers, axes, the indices themselves, attributes, odd types."""
-    names = _index_names(trial)
+    names = _list_index_names(trial)
     indices = [array for name, array in trial.inputs.items() if name in names]
     magnitude = sum(abs(number) for array in indices for number in array.reshape(-1).tolist())
     below = sum(int((array < 0).sum()) for array in indices)
-    kinds = [_dtype_rank(array, index=name in names) for name, array in trial.inputs.items()]
+    kinds = [_rank_dtype(array, index=name in names) for name, array in trial.inputs.items()]
     return (
         trial.cell_count,
         sum(array.ndim for array in trial.inputs.values()),
@@ -103,12 +103,12 @@ def _count_odd_values(array: Array) -> int:
     return sum(value not in plain or str(value).startswith("-") for value in values)
 
 
-def _index_names(trial: FuzzCase) -> set[str]:
+def _list_index_names(trial: FuzzCase) -> set[str]:
     several = trial.operator.variadic_inputs(trial.inputs)
     return {*infer_roles(trial.operator).layout.index_inputs, *several}
 
 
-def _dtype_rank(array: Array, *, index: bool) -> int:
+def _rank_dtype(array: Array, *, index: bool) -> int:
     usual = ("int64",) if index else ("int64", "float64", "float32")
     name = array.dtype.name
     return usual.index(name) if name in usual else len(usual)
@@ -118,37 +118,37 @@ def _iter_smaller(trial: FuzzCase) -> Iterator[FuzzCase]:
     """Simpler calls, the boldest first."""
     for name, plain in _list_plain_values(trial).items():
         yield replace(trial, inputs={**trial.inputs, name: plain})
-    extents = _extents(trial)
+    extents = _list_extents(trial)
     for size in sorted({size for shape in extents.values() for size in shape}, reverse=True):
         for target in dict.fromkeys(smaller for smaller in (1, size // 2, size - 1) if smaller > 0):
             if target < size:
                 yield from _iter_cuts(trial, extents, size, target)
     yield from _iter_cuts(trial, extents, 1, -1)
     yield from _iter_cuts(trial, extents, 1, 0)
-    yield from _plainer_attributes(trial)
-    yield from _plainer_types(trial)
-    yield from _plainer_cells(trial)
+    yield from _iter_fewer_attributes(trial)
+    yield from _iter_plainer_types(trial)
+    yield from _iter_plainer_cells(trial)
     yield from _iter_cuts(trial, {k: v for k, v in extents.items() if k in trial.inputs}, None, -1)
 
 
-def _call_values(trial: FuzzCase) -> dict[str, Array]:
+def _collect_values(trial: FuzzCase) -> dict[str, Array]:
     """The inputs, and the attributes that are whole numbers or sizes, as arrays like these."""
     sizes = {k: v for k, v in trial.attrs.items() if type(v) is int or k in SHAPES}
     return {**trial.inputs, **{name: np.array(value) for name, value in sizes.items()}}
 
 
-def _with_values(trial: FuzzCase, values: Arrays) -> FuzzCase:
+def _replace_values(trial: FuzzCase, values: Arrays) -> FuzzCase:
     """The call with other ones of these."""
     attrs = {name: array.tolist() for name, array in values.items() if name in trial.attrs}
     inputs = {name: values.get(name, array) for name, array in trial.inputs.items()}
     return replace(trial, inputs=inputs, attrs={**trial.attrs, **attrs})
 
 
-def _extents(trial: FuzzCase) -> dict[str, tuple[int, ...]]:
+def _list_extents(trial: FuzzCase) -> dict[str, tuple[int, ...]]:
     """Shapes of the inputs, and the sizes that others and attributes hold."""
     return {
         name: tuple(array.reshape(-1).tolist()) if name in SIZES else array.shape
-        for name, array in _call_values(trial).items()
+        for name, array in _collect_values(trial).items()
         if name in trial.inputs or name in SIZES
     }
 
@@ -174,7 +174,7 @@ def _truncate(trial: FuzzCase, cut: AxisCut) -> Iterator[FuzzCase]:
     With one axis less, what counts axes may mean the one before.
     """
     for part in CUTS:
-        values = _call_values(trial)
+        values = _collect_values(trial)
         for name, (axis, size) in cut.items():
             array = values[name]
             if name not in SIZES:
@@ -191,7 +191,7 @@ def _truncate(trial: FuzzCase, cut: AxisCut) -> Iterator[FuzzCase]:
                 name: np.asarray(values[name] + step * np.sign(values[name]))
                 for name, step in zip(counts, chosen, strict=True)
             }
-            yield _with_values(trial, values | nearer)
+            yield _replace_values(trial, values | nearer)
 
 
 def _cut_array(array: Array, axis: int, size: int, part: float) -> Array:
@@ -203,13 +203,13 @@ def _cut_array(array: Array, axis: int, size: int, part: float) -> Array:
     return np.asarray(array.take(first, axis)) if array.shape[axis] else array
 
 
-def _plainer_attributes(trial: FuzzCase) -> Iterator[FuzzCase]:
+def _iter_fewer_attributes(trial: FuzzCase) -> Iterator[FuzzCase]:
     for name, attribute in trial.operator.attributes_by_name.items():
         if name in trial.attrs and not attribute.is_required:
             yield replace(trial, attrs={k: v for k, v in trial.attrs.items() if k != name})
 
 
-def _plainer_types(trial: FuzzCase) -> Iterator[FuzzCase]:
+def _iter_plainer_types(trial: FuzzCase) -> Iterator[FuzzCase]:
     """With all values in a usual type that holds them, or one input of indices in int64."""
     names = infer_roles(trial.operator).layout.value_names
     values = {name: array for name, array in trial.inputs.items() if name in names}
@@ -237,14 +237,14 @@ def _list_plain_values(trial: FuzzCase) -> dict[str, Array]:
     return values
 
 
-def _plainer_cells(trial: FuzzCase) -> Iterator[FuzzCase]:
+def _iter_plainer_cells(trial: FuzzCase) -> Iterator[FuzzCase]:
     """With a plain value in place of one, or an index nearer to 0."""
     for name, plain in _list_plain_values(trial).items():
         for place in np.ndindex(plain.shape):
             if _count_odd_values(np.asarray(trial.inputs[name][place])):
-                yield _with_cell(trial, name, place, plain[place])
-    names = {*_index_names(trial), "axis"}
-    for name, array in _call_values(trial).items():
+                yield _replace_cell(trial, name, place, plain[place])
+    names = {*_list_index_names(trial), "axis"}
+    for name, array in _collect_values(trial).items():
         if name not in names and (name in trial.inputs or name in SHAPES):
             continue
         for place in np.ndindex(array.shape):
@@ -252,10 +252,10 @@ def _plainer_cells(trial: FuzzCase) -> Iterator[FuzzCase]:
             toward = now - 1 if now > 0 else now + 1
             for other in dict.fromkeys((0, -1, 1, now // 2, toward, -toward)):
                 if other != now and abs(other) <= abs(now) and (other >= 0 or now < 0):
-                    yield _with_cell(trial, name, place, other)
+                    yield _replace_cell(trial, name, place, other)
 
 
-def _with_cell(trial: FuzzCase, name: str, place: tuple[int, ...], value: object) -> FuzzCase:
-    changed = _call_values(trial)[name].copy()
+def _replace_cell(trial: FuzzCase, name: str, place: tuple[int, ...], value: object) -> FuzzCase:
+    changed = _collect_values(trial)[name].copy()
     changed[place] = value
-    return _with_values(trial, {name: changed})
+    return _replace_values(trial, {name: changed})

@@ -241,7 +241,7 @@ def _compare_output(expected: Trace, output: Array) -> Mismatch | None:
         atol = float(np.finfo(kind).tiny)
     wrong = find_output_mismatch(output, expected.output, Tolerance(atol=atol))
     if wrong is None:
-        is_other = moves and np.any(_zero_signs(output) != _zero_signs(expected.output))
+        is_other = moves and np.any(_find_zero_signs(output) != _find_zero_signs(expected.output))
         return Mismatch("value") if is_other else None
     is_winner = wrong.kind == "value" and _is_other_winner(expected, output)
     return Mismatch("winner") if is_winner else wrong
@@ -275,7 +275,7 @@ def _compare_gradients(own: Gradients, answer: Reply) -> Mismatch | None:
     return Mismatch("gradient", wrong)
 
 
-def _zero_signs(array: Array) -> Array:
+def _find_zero_signs(array: Array) -> Array:
     """Which cells are zeros below zero, which equal other zeros and are moved as they are."""
     return np.asarray((array == 0) & np.signbit(array))
 

@@ -90,7 +90,7 @@ def patch_in_place(
     data = plan.inputs[layout.data_name]
     check = partial(mapped.check_unchanged, *plan.inputs.values())
     replace = partial(open_atomic, file.path, check=check, replaces=file)
-    offset = _offset_in(file, data)
+    offset = _find_offset(file, data)
     if offset is not None:
         patch = RowUpdates.of(plan, offset)
         if direct:
@@ -113,7 +113,7 @@ def patch_in_place(
     return len(np.unique(update_records(plan).read_all()["row"]))
 
 
-def _offset_in(file: RegularFile, data: Array) -> int | None:
+def _find_offset(file: RegularFile, data: Array) -> int | None:
     """Where data begin in their file; None where the file has them in another form."""
     prefix = file.read(0, min(npy.PREFIX_LIMIT, file.size))
     header = npy.parse_header(prefix, file.name)

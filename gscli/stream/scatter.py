@@ -146,7 +146,7 @@ def update_records(
     def iter_tables() -> Iterator[Array]:
         route = Tiling(plan, SEQUENTIAL_TILE, sequential=True)
         for step in route.iter_tiles(route.partitions[lanes]):
-            first, (rows, live) = _region_start(step.region, route.grid), step.flat_addresses()
+            first, (rows, live) = _find_region_start(step.region, route.grid), step.flat_addresses()
             table = np.empty(rows.size, UPDATE_RECORD)
             table["row"], table["place"] = rows, np.arange(first, first + rows.size)
             table = table if live is None else table[live]
@@ -157,7 +157,7 @@ def update_records(
     return Records(UPDATE_RECORD, math.prod(form.result_dims) // max(form.row_size, 1), iter_tables)
 
 
-def _region_start(region: Region, grid: tuple[int, ...]) -> int:
+def _find_region_start(region: Region, grid: tuple[int, ...]) -> int:
     """The row-major number of a region's first place in the result's grid."""
     steps = row_major_strides(grid)
     return sum((at.start if isinstance(at, slice) else at) * step

@@ -77,11 +77,11 @@ def write_rows(descriptor: int, offset: int, rows: Indices, content: Array) -> N
     """Rows (n,), rising, of a file get their content (n, width); neighbours in one call."""
     flat, width = content.reshape(-1).data, content.shape[1]
     write = partial(os.pwrite, descriptor)
-    for begin, end in _neighbours(rows):
+    for begin, end in _iter_neighbours(rows):
         write_all(write, flat[begin * width : end * width], offset + int(rows[begin]) * width)
 
 
-def _neighbours(rows: Indices) -> Iterator[tuple[int, int]]:
+def _iter_neighbours(rows: Indices) -> Iterator[tuple[int, int]]:
     """Where rows follow each other, as (begin, end) of the numbers."""
     starts = np.flatnonzero(np.diff(rows, prepend=-2) != 1)
     return pairwise([*starts.tolist(), rows.size])
@@ -89,7 +89,7 @@ def _neighbours(rows: Indices) -> Iterator[tuple[int, int]]:
 
 def reserve_rows(descriptor: int, offset: int, rows: Indices, width: int) -> None:
     """Room on the device for rows of a file with holes, so that writing them cannot fill it."""
-    for begin, end in _neighbours(rows):
+    for begin, end in _iter_neighbours(rows):
         preallocate(descriptor, offset + int(rows[begin]) * width, (end - begin) * width)
 
 
@@ -143,7 +143,7 @@ def _restore_rows(file: RegularFile, undo: RegularFile) -> int:
     if not _is_sealed(undo):
         _check_never_begun(file, undo)
         return 0
-    size, _, offset, width = _header(undo)
+    size, _, offset, width = _read_header(undo)
     problem = f"{file.name} became shorter since the patch"
     where = f"{file.name}: {file.size:,} bytes, of {size:,}"
     check_rule(file.size >= size, problem, where, "nothing was changed", kind=CannotRead)
@@ -170,7 +170,7 @@ def _check_never_begun(file: RegularFile, undo: RegularFile) -> None:
     """Before the undo file is complete nothing has changed; but a damaged one looks alike."""
     whole = undo.size >= len(_MAGIC) + _HEADER.size and undo.read(0, len(_MAGIC)) == _MAGIC
     status = os.fstat(file.descriptor)
-    fits = whole and _header(undo)[:2] == (status.st_size, status.st_mtime_ns)
+    fits = whole and _read_header(undo)[:2] == (status.st_size, status.st_mtime_ns)
     problem, where = f"{undo.name} is incomplete or damaged", f"{file.name}: nothing was changed"
     reason = "either the patch stopped before it began, or old rows are lost"
     hint = "the undo file is the second word: gscli undo FILE UNDO-FILE"
@@ -191,19 +191,19 @@ def _check_old_or_new(
 
 
 def _read_rows(file: RegularFile, offset: int, rows: Indices, width: int) -> Bytes:
-    spans = ((int(rows[begin]), end - begin) for begin, end in _neighbours(rows))
+    spans = ((int(rows[begin]), end - begin) for begin, end in _iter_neighbours(rows))
     parts = (file.read(offset + first * width, count * width) for first, count in spans)
     return np.frombuffer(b"".join(parts), np.uint8).reshape(-1, width)
 
 
-def _header(undo: RegularFile) -> tuple[int, int, int, int]:
+def _read_header(undo: RegularFile) -> tuple[int, int, int, int]:
     size, modified, offset, width = _HEADER.unpack(undo.read(len(_MAGIC), _HEADER.size))
     return size, modified, offset, width
 
 
 def iter_parts(undo: RegularFile) -> Iterator[tuple[Indices, Bytes, Bytes]]:
     """Row numbers, old and new bytes; ValueError where they cannot be those of a patch."""
-    size, _, offset, width = _header(undo)
+    size, _, offset, width = _read_header(undo)
     position = len(_MAGIC) + _HEADER.size
     end = os.fstat(undo.descriptor).st_size - _ENDING  # of one in the making as well
     while True:

@@ -280,7 +280,7 @@ def _cut_model(message: Any, outputs: Sequence[str]) -> Any:
     for node in reversed(message.graph.node):
         if needed.intersection(node.output):
             kept.append(node)
-            needed.update(_names_read(node))
+            needed.update(_iter_names_read(node))
     for field, items in (
         (cut.graph.node, kept[::-1]),
         (cut.graph.input, [value for value in message.graph.input if value.name in needed]),
@@ -293,11 +293,11 @@ def _cut_model(message: Any, outputs: Sequence[str]) -> Any:
     return cut
 
 
-def _names_read(node: Any) -> Iterator[str]:
+def _iter_names_read(node: Any) -> Iterator[str]:
     """What a node reads: its inputs, and all that the graphs inside it name."""
     yield from node.input
     for item in node.attribute:
         for graph in [*([item.g] if item.HasField("g") else []), *item.graphs]:
             yield from (value.name for value in graph.output)
             for inner in graph.node:
-                yield from _names_read(inner)
+                yield from _iter_names_read(inner)

@@ -235,7 +235,7 @@ def test_what_no_library_writes_is_measured_too() -> None:
     for dataset in (short, beyond):
         with pytest.raises(ContentRefused, match="not as long as"):
             hdf5_library._check_stored_size(dataset, 100, "x.h5")
-    assert hdf5_library._unfiltered_size(b"plain", [1], 1, 5) == 5
+    assert hdf5_library._measure_unfiltered(b"plain", [1], 1, 5) == 5
 
 
 def test_a_named_type_is_no_array(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from gscli.base import GscliError
 from gscli.base.arrays import Array
 from gscli.frameworks.operator import Operator
 from gscli.runtimes.protocol import Hello, Reply
-from gscli.runtimes.shrinking import _index_names
+from gscli.runtimes.shrinking import _list_index_names
 from gscli.runtimes.trials import FuzzCase
 
 Inputs = dict[str, Array]
@@ -56,7 +56,7 @@ def indices(change: Callable[[Array, int], Array]) -> Misreading:
         plan, changed = case.plan, dict(case.inputs)
         if plan is None:
             return case
-        names = _index_names(case)
+        names = _list_index_names(case)
         sizes = {
             column.source: plan.layout.axes[axis].size
             for column, axis in zip(
@@ -106,7 +106,7 @@ def inputs(change: Callable[[Array], Array], kinds: str) -> Misreading:
     """Every tensor of some kinds that holds values goes in as another."""
 
     def misread(case: FuzzCase) -> FuzzCase:
-        names = _index_names(case)
+        names = _list_index_names(case)
         with np.errstate(all="ignore"):
             return replace(case, inputs={
                 name: change(array) if array.dtype.kind in kinds and name not in names else array

@@ -192,7 +192,7 @@ def test_what_closes_its_pipes_and_stays_has_its_time_and_a_moment(
     with Child(python_program(sys.executable, "import time; time.sleep(100)")) as child:
         clock = itertools.count(0, 0.1)
         monkeypatch.setattr(processes.time, "monotonic", lambda: next(clock))
-        assert child._ending(0.5) == "closed its standard output"
+        assert child._describe_ending(0.5) == "closed its standard output"
         assert next(clock) < 2
         monkeypatch.undo()
 

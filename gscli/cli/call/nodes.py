@@ -91,10 +91,10 @@ def run_node(
         expected = find_recorded_file(data_set, "output", chosen.outputs[0], known)
         settings = settings._replace(expect=expected)
     settings = settings._replace(extra=sources)
-    return run_operator(Call(chosen.operator, (), _attribute_texts(chosen), settings))
+    return run_operator(Call(chosen.operator, (), _format_attributes(chosen), settings))
 
 
-def _attribute_texts(node: ModelNode) -> dict[str, str]:
+def _format_attributes(node: ModelNode) -> dict[str, str]:
     """The node's attributes as words of a command line, the model's opset among them."""
     known = node.operator.attributes_by_name
     texts: dict[str, str] = {}
@@ -181,11 +181,11 @@ def _node_to_dict(model: OnnxModel, node: ModelNode) -> dict[str, Any]:
     inputs = [{**describe(name), "constant": constant[name]} for name in node.inputs]
     return {
         "node": node.address, "op": node.op_type,
-        "attrs": {name: _plain(value) for name, value in node.attributes.items()},
+        "attrs": {name: _shorten_value(value) for name, value in node.attributes.items()},
         "inputs": inputs, "outputs": [*map(describe, node.outputs)],
     }  # fmt: skip
 
 
-def _plain(value: object) -> object:
+def _shorten_value(value: object) -> object:
     items = value if isinstance(value, (list, tuple)) else [value]
     return value if all(isinstance(item, (str, int, float)) for item in items) else "?"

@@ -54,7 +54,7 @@ def _build_command(name: str) -> Any:
         if getattr(concept, f"takes_{entry.name}", True)
     ]  # fmt: skip
     run, metavars = partial(compare_concept, concept_name), map(str.upper, concept.inputs)
-    return Command(name, run, shared, _help(concept_name), declared, (*metavars,))
+    return Command(name, run, shared, _format_help(concept_name), declared, (*metavars,))
 
 
 def _explain_wrong_name(name: str) -> None:
@@ -74,7 +74,7 @@ def _explain_wrong_name(name: str) -> None:
             raise UsageError(problem, valid=" ".join(CONCEPTS), hint=hint)
 
 
-def _help(name: ConceptName) -> str:
+def _format_help(name: ConceptName) -> str:
     concept = CONCEPTS[name]
     usual = "'[1,2,3,4]' '[0,3]' '[9,8]'" if concept.scatters else "'[10,20,30,40]' '[0,-1,9]'"
     words = {
@@ -153,7 +153,7 @@ def compare_concept(
     from gscli.lab.compare import compare as compare_rules
 
     check_outputs(settings)
-    inputs = _inputs(name, words, settings)
+    inputs = _load_inputs(name, words, settings)
     if gradients:
         _convert_to_floats(inputs)
     call = partial(
@@ -234,7 +234,7 @@ def _render(
     return text, pictures
 
 
-def _inputs(name: ConceptName, words: Sequence[str], settings: Settings) -> CallInputs:
+def _load_inputs(name: ConceptName, words: Sequence[str], settings: Settings) -> CallInputs:
     """Inputs of a comparison: data, indices and updates, which take data's type where they fit."""
     from gscli.cli.call import find_container, load_inputs
     from gscli.plan import CallInputs

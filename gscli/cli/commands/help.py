@@ -50,15 +50,15 @@ def help(  # noqa: A001  the name of the command
     if not words:
         sys.stdout.writelines(f"{line}\n" for line in format_columns([*TOPICS.items()]))
     elif [*words] == ["man"]:
-        sys.stdout.write(join_lines(_manual_lines()))
+        sys.stdout.write(join_lines(_iter_manual_lines()))
     elif len(words) == 1 and words[0] in TOPICS:
         sys.stdout.write(rewrap(read_topic(words[0]), width))
     else:
-        sys.stdout.write(_command_help(words) + "\n")
+        sys.stdout.write(_format_command_help(words) + "\n")
     return 0
 
 
-def _command_help(words: Sequence[str]) -> str:
+def _format_command_help(words: Sequence[str]) -> str:
     """What `gscli WORDS --help` prints."""
     command: Any = make_root_group()
     context = command.make_context("gscli", [], resilient_parsing=True)
@@ -76,7 +76,7 @@ def _command_help(words: Sequence[str]) -> str:
 # --- the manual page, made from the declarations and the topics ---------------------------------
 
 
-def _manual_lines() -> Iterator[str]:
+def _iter_manual_lines() -> Iterator[str]:
     """The page in roff's man macros."""
     yield f'.TH GSCLI 1 "" "gscli {gscli.__version__}" "User Commands"'
     name = _escape_roff(SUMMARY[:1].lower() + SUMMARY[1:].rstrip("."))
@@ -86,51 +86,51 @@ def _manual_lines() -> Iterator[str]:
                  "TOOL ARGUMENT... [OPTIONS]"):  # fmt: skip
         yield from (".B gscli", _escape_roff(line), ".br")
     yield ".SH INPUTS"
-    yield from _verbatim_lines(read_topic("inputs"))
+    yield from _iter_verbatim_lines(read_topic("inputs"))
     for name in NAMES:
         yield f".SH {TITLES[name].upper()} OPERATORS"
         doc = getdoc(import_module(f"gscli.frameworks.{name}"))
-        yield from _paragraph_lines(doc or "")
+        yield from _iter_paragraph_lines(doc or "")
         for operator in load_framework(name).operators.values():
-            yield from _operator_lines(operator)
+            yield from _iter_operator_lines(operator)
     yield ".SH TOOLS"
     for name, summary in TOOLS.items():
         yield from (".TP", rf".B gscli {_escape_roff(name)}", _escape_roff(summary))
     yield ".SH OPTIONS OF EVERY OPERATOR"
     for shared in SHARED_OPTIONS.values():
-        yield from _option_lines(shared, f"{format_option_help(shared)}.")
+        yield from _iter_option_lines(shared, f"{format_option_help(shared)}.")
     for title, topic in (("JSON", "json"), ("COLOUR", "colors"), ("ENVIRONMENT", "environment")):
         yield f".SH {title}"
-        yield from _verbatim_lines(read_topic(topic))
+        yield from _iter_verbatim_lines(read_topic(topic))
     yield ".SH EXIT STATUS"
     for code, text in EXIT_CODES.items():
         yield from (".TP", f".B {int(code)}", _escape_roff(text))
 
 
-def _operator_lines(operator: Operator) -> Iterator[str]:
+def _iter_operator_lines(operator: Operator) -> Iterator[str]:
     yield f".SS {_escape_roff(' '.join([operator.command_line, *format_input_metavars(operator)]))}"
-    yield from _paragraph_lines(operator.doc)
+    yield from _iter_paragraph_lines(operator.doc)
     for option in list_own_options(operator):
         if not option.is_hidden:
-            yield from _option_lines(option, option.help or option.name.removeprefix("attr_"))
-    yield from _verbatim_lines(f"{operator.command_line} {operator.example}")
+            yield from _iter_option_lines(option, option.help or option.name.removeprefix("attr_"))
+    yield from _iter_verbatim_lines(f"{operator.command_line} {operator.example}")
 
 
-def _option_lines(option: CommandOption, text: str) -> Iterator[str]:
+def _iter_option_lines(option: CommandOption, text: str) -> Iterator[str]:
     flags = f"{', '.join(option.flags)} {option.metavar}".rstrip()
     yield from (".TP", f'.B "{_escape_roff(flags)}"', _escape_roff(text))
 
 
-def _paragraph_lines(text: str) -> Iterator[str]:
+def _iter_paragraph_lines(text: str) -> Iterator[str]:
     """Lines that end where they do in the source: they hold formulas and lists."""
     for paragraph in text.strip().split("\n\n"):
         if "\n" in paragraph:
-            yield from _verbatim_lines(paragraph)
+            yield from _iter_verbatim_lines(paragraph)
         else:
             yield from (".PP", _escape_roff(paragraph))
 
 
-def _verbatim_lines(text: str) -> Iterator[str]:
+def _iter_verbatim_lines(text: str) -> Iterator[str]:
     yield from (".PP", ".nf")
     yield from (_escape_roff(line) for line in text.rstrip().splitlines())
     yield ".fi"

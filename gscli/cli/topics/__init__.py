@@ -62,7 +62,7 @@ def _read_file(name: str) -> str:
     return Path(__file__).with_name(name).read_text(encoding="utf-8")
 
 
-def _environment_text() -> str:
+def _format_environment() -> str:
     lines = [
         f"{shared.environment:<18}{shared.flags[-1]}: {format_option_help(shared)}\n"
         for shared in SHARED_OPTIONS.values()
@@ -77,7 +77,7 @@ def _environment_text() -> str:
     )
 
 
-def _frameworks_text() -> str:
+def _format_frameworks() -> str:
     aliases = {name: alias for alias, name in ALIASES.items()}
     lines = []
     for name in NAMES:
@@ -87,7 +87,7 @@ def _frameworks_text() -> str:
     return "\n".join(lines)
 
 
-def _code_text() -> str:
+def _read_code_text() -> str:
     """The text, with the releases that lines were run in."""
     from gscli.runtimes.catalogue import TESTED_RELEASES
 
@@ -99,8 +99,8 @@ def _code_text() -> str:
 # Topics that are made from declarations or from data.
 _GENERATED_TOPICS: dict[str, Callable[[], str]] = {
     "exit-codes": lambda: "".join(f"{code:3d}  {text}\n" for code, text in EXIT_CODES.items()),
-    "frameworks": _frameworks_text, "environment": _environment_text,
-    "code": _code_text,
+    "frameworks": _format_frameworks, "environment": _format_environment,
+    "code": _read_code_text,
 }  # fmt: skip
 
 

@@ -63,7 +63,7 @@ def read(content: Content, request: ReadRequest) -> LoadedInput:
     if request.member is not None:
         columns = _find_columns(rows[0].cells, request.member, name)
         return _make_input(rows[1:], columns, request, name)
-    if not _is_text(request) and (headed := _headed_columns(rows, name)):
+    if not _is_text(request) and (headed := _find_headed_columns(rows, name)):
         problem = "the first line is a header, not numbers"
         hint = f"columns go by their names: {member_word(name, _join_names(headed))}"
         raise ContentRefused(problem, where=f"{name} line 1", hint=hint)
@@ -73,7 +73,7 @@ def read(content: Content, request: ReadRequest) -> LoadedInput:
 def listing(content: Content, request: ReadRequest) -> list[Member]:
     """The columns below a header by their names; without one the table itself."""
     rows, name = _read_rows(content, request), content.name
-    if not _headed_columns(rows, name):
+    if not _find_headed_columns(rows, name):
         return [Member.of(_make_input(rows, [], request, name).array)]
     return [
         Member.of(_make_input(rows[1:], [column], request, name).array, title)
@@ -101,7 +101,7 @@ def _read_rows(content: Content, request: ReadRequest) -> list[_Row]:
     return rows
 
 
-def _headed_columns(rows: list[_Row], name: str) -> list[str]:
+def _find_headed_columns(rows: list[_Row], name: str) -> list[str]:
     """What the first line calls the columns of numbers; nothing where it is no header.
 
     Where no column has numbers, those of true and false. A title may be empty, as pandas leaves it

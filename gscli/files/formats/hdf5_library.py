@@ -66,9 +66,9 @@ def _read(file: BinaryIO, name: str, member: str | None, limit: int) -> Iterator
     with _open_hdf5(file, "r") as root:
         datasets = _find_datasets(root, name)
         path = choose_member(datasets, member and member.strip("/"), name)
-        where, dataset = _place(name, path), datasets[path]
+        where, dataset = _format_place(name, path), datasets[path]
         _check_dataset(dataset, where, limit)
-        limit_memory(3 * max(PIECE, _chunk_bytes(dataset), dataset.nbytes))
+        limit_memory(3 * max(PIECE, _count_chunk_bytes(dataset), dataset.nbytes))
         _check_stored_size(dataset, os.fstat(file.fileno()).st_size, where)
         yield {"dtype": dataset.dtype.str, "shape": dataset.shape, "where": where}, b""
         for rows in _split_rows(dataset):
@@ -103,7 +103,7 @@ def _change(
 
 
 def _put_dataset(root: Any, path: str, array: Array, name: str, size: int) -> None:
-    library, where = import_extra("h5py", "hdf5"), _place(name, path)
+    library, where = import_extra("h5py", "hdf5"), _format_place(name, path)
     _check_parents(root, path, name)
     same: Any = _find_datasets(root, name).get(path)
     form = None if same is None else (same.dtype, same.shape)
@@ -134,11 +134,11 @@ def _open_hdf5(file: BinaryIO, mode: str) -> Any:
     return import_extra("h5py", "hdf5").File(file, mode)
 
 
-def _chunk_bytes(dataset: Any) -> int:
+def _count_chunk_bytes(dataset: Any) -> int:
     return math.prod(dataset.chunks or ()) * int(dataset.dtype.itemsize)
 
 
-def _place(file: str, path: str) -> str:
+def _format_place(file: str, path: str) -> str:
     return f"{file}::/{sanitize(path, 60)}"
 
 
@@ -154,7 +154,7 @@ def _check_parents(file: Any, path: str, name: str) -> None:
     library = import_extra("h5py", "hdf5")
     for group in accumulate(path.split("/")[:-1], "{}/{}".format):
         link = file.get(group, getlink=True)
-        shown, where = sanitize(group, 60), _place(name, path)
+        shown, where = sanitize(group, 60), _format_place(name, path)
         is_own, hint = link is None or isinstance(link, library.HardLink), "name another place"
         problem = f"{shown} is a link, and gscli does not write through links"
         check_content(is_own, problem, where, hint=hint)
@@ -195,7 +195,7 @@ def _check_dataset(dataset: Any, where: str, limit: int) -> None:
     is_inside = not (dataset.is_virtual or dataset.external)
     check_content(is_inside, "the values lie in another file, which gscli does not follow", where)
     check_content(dataset.shape is not None, "the dataset is empty, without a shape", where)
-    filters = _filter_ids(dataset)
+    filters = _list_filter_ids(dataset)
     strange = sorted({*filters} - {GZIP, SHUFFLE, FLETCHER})
     problem = f"the dataset needs filter {', '.join(map(str, strange or filters))}"
     known, fits = "gzip, shuffle and fletcher32, once each", len({*filters}) == len(filters)
@@ -203,10 +203,10 @@ def _check_dataset(dataset: Any, where: str, limit: int) -> None:
     if not (dataset.dtype.type is np.void and dataset.dtype.names is None):
         check_dtype_supported(dataset.dtype, where)
     check_limit(dataset.nbytes, limit, where, "the dataset")
-    check_limit(_chunk_bytes(dataset), max(limit, CHUNK_ALLOWED), where, "a chunk")
+    check_limit(_count_chunk_bytes(dataset), max(limit, CHUNK_ALLOWED), where, "a chunk")
 
 
-def _filter_ids(dataset: Any) -> list[int]:
+def _list_filter_ids(dataset: Any) -> list[int]:
     """Numbers of the filters of each chunk, in the order of writing."""
     plan = dataset.id.get_create_plist()
     return [plan.get_filter(number)[0] for number in range(plan.get_nfilters())]
@@ -218,8 +218,8 @@ def _check_stored_size(dataset: Any, size: int, where: str) -> None:
         stored = dataset.id.get_storage_size()
         _check_size(stored in (0, dataset.nbytes), stored, dataset.nbytes, where)
         return
-    expected = _chunk_bytes(dataset)
-    filters, chunks = _filter_ids(dataset), _list_chunks(dataset)
+    expected = _count_chunk_bytes(dataset)
+    filters, chunks = _list_filter_ids(dataset), _list_chunks(dataset)
     room = CHUNKS_PER_DATASET * max(dataset.nbytes, CHUNK_ALLOWED)
     check_limit(expected * len(chunks), room, where, "what the chunks hold", hint="")
     for chunk in chunks:
@@ -227,7 +227,7 @@ def _check_stored_size(dataset: Any, size: int, where: str) -> None:
         length = chunk.size
         if filters:
             mask, stored = dataset.id.read_direct_chunk(chunk.chunk_offset)
-            length = _unfiltered_size(stored, filters, mask, expected)
+            length = _measure_unfiltered(stored, filters, mask, expected)
         _check_size(length == expected, length, expected, where)
 
 
@@ -239,7 +239,7 @@ def _list_chunks(dataset: Any) -> list[Any]:
     return chunks
 
 
-def _unfiltered_size(stored: bytes, filters: list[int], mask: int, expected: int) -> int:
+def _measure_unfiltered(stored: bytes, filters: list[int], mask: int, expected: int) -> int:
     """How long a chunk is when its filters are taken back, or another number than expected."""
     for number in reversed(range(len(filters))):
         if mask >> number & 1:  # this chunk was stored without it

@@ -73,7 +73,7 @@ def parse_header(prefix: bytes, name: str, *, is_read: bool = True) -> ArrayHead
     >>> parse_header(npy_header(np.dtype("float32"), (4, 3)), "x.npy").shape
     (4, 3)
     """
-    text, offset = _header_text(prefix, name)
+    text, offset = _read_header_text(prefix, name)
     if "L" in text:  # Python 2 wrote it behind some sizes
         text = re.sub(r"(?<=\d)L(?=\s*[,)])", "", text)
     _check_tokens(text, name)
@@ -207,7 +207,7 @@ def iter_byte_blocks(array: Array) -> Iterator[memoryview]:
         yield np.ascontiguousarray(part).view(np.uint8).data
 
 
-def _header_text(prefix: bytes, name: str) -> tuple[str, int]:
+def _read_header_text(prefix: bytes, name: str) -> tuple[str, int]:
     """The text of the header and the offset of the data, its length checked before it is used."""
     if not prefix.startswith(MAGIC):
         raise _magic_error(prefix, name)

@@ -41,7 +41,7 @@ ARRAY_SUFFIX = ".npy"
 
 def read(content: Content, request: ReadRequest) -> LoadedInput:
     """One member of an archive, named or the only one."""
-    entries = _array_entries(content)
+    entries = _list_array_entries(content)
     member = request.member
     if member is not None and member not in entries:
         member = member.removesuffix(ARRAY_SUFFIX)
@@ -54,7 +54,7 @@ def read(content: Content, request: ReadRequest) -> LoadedInput:
 
 def listing(content: Content, _request: ReadRequest) -> list[Member]:
     """Every array, from its header; also those that cannot be read, for others can."""
-    entries, file = _array_entries(content).items(), content.name
+    entries, file = _list_array_entries(content).items(), content.name
     return [
         Member.of(_open_member(content, member_place(file, name), entry, is_read=False)[0], name)
         for name, entry in entries
@@ -74,7 +74,7 @@ def write_into(out: Output, old: Content, name: str, array: Array) -> None:
 
     It is packed where the old member was, or where the first one is.
     """
-    archive, entries = ZipWriter(out), _array_entries(old)
+    archive, entries = ZipWriter(out), _list_array_entries(old)
     former = entries.pop(name, None)
     for entry in entries.values():
         archive.copy(old, entry)
@@ -92,7 +92,7 @@ def _add_array(archive: ZipWriter, name: str, array: Array, *, is_packed: bool =
     archive.add(entry, iter_file_bytes(array))
 
 
-def _array_entries(content: Content) -> dict[str, ZipEntry]:
+def _list_array_entries(content: Content) -> dict[str, ZipEntry]:
     """The members by array name; a member that is no .npy file makes it another kind of archive."""
     entries = read_directory(content)
     for name in entries:

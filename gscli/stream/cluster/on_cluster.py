@@ -67,10 +67,10 @@ class _ClusterRun:
         self, client: Any, plan: Plan, store: ZarrArray, grid: ChunkGrid, progress: Progress
     ) -> None:
         self.client, self.plan, self.store, self.progress = client, plan, store, progress
-        self.shuffle = self._shuffle(grid)
+        self.shuffle = self._make_shuffle(grid)
         self._futures = WeakSet[Any]()  # a future that nobody wants any more frees its result
 
-    def _shuffle(self, grid: ChunkGrid) -> Shuffle:
+    def _make_shuffle(self, grid: ChunkGrid) -> Shuffle:
         row = self.plan.layout.form.row_size * self.store.dtype.itemsize
         return Shuffle(grid, max(GROUP // max(grid.rows_per_chunk * row, 1), 1))
 
@@ -140,7 +140,7 @@ class _ClusterRun:
         target = create_zarr_array(ZarrPath(hidden), dtype, shape, sizes, like=self.store)
         if 0 in shape:
             return
-        onward = self._shuffle(whole._replace(chunk=sizes))
+        onward = self._make_shuffle(whole._replace(chunk=sizes))
         fetched = self._submit_each(tasks.gather_rows, onward)
         placed = [
             self._submit(tasks.write_result_chunks, shares, self._content, group, onward, target)
