@@ -260,9 +260,8 @@ class ReportFolder:
             name = re.sub(r"[^A-Za-z0-9]+", "-", finding.signature)[:120]
             counts[name] += 1  # a refusal and a value may meet the same rules
             name += f"-{counts[name]}" if counts[name] > 1 else ""
-            script = ""
-            if finding.mismatch.kind != "sequence":  # which no call shows alone
-                script = write_script(finding.case, self._on, format_expected(finding))
-            if script:
+            facts = finding.case, self._on, format_expected(finding)
+            script = "" if finding.mismatch.kind == "sequence" else write_script(*facts)
+            if script:  # no call alone shows a sequence
                 yield f"{name}.py", script
             yield f"{name}.md", format_markdown(cause, report.hello.title, script)

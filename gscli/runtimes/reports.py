@@ -188,15 +188,13 @@ def format_junit(report: FuzzReport, *, strict: bool) -> str:
     failures = report.failures(strict=strict)
     broken = {finding.case.operator.full_name for finding in failures}
     name = report.hello.name
-    texts = ["\n".join(_format_finding(finding, name)) for finding in failures]
-    return format_junit_suite(
-        f"gscli fuzz {report.hello.title}", name, report.seconds,
-        [name for name in report.counts_by_operator if name not in broken],
-        [
-            (finding.signature, finding.meaning, text)
-            for finding, text in zip(failures, texts, strict=True)
-        ],
-    )  # fmt: skip
+    passed = [operator for operator in report.counts_by_operator if operator not in broken]
+    cases = [
+        (finding.signature, finding.meaning, "\n".join(_format_finding(finding, name)))
+        for finding in failures
+    ]
+    title = f"gscli fuzz {report.hello.title}"
+    return format_junit_suite(title, name, report.seconds, passed, cases)
 
 
 def format_junit_suite(

@@ -386,11 +386,9 @@ def check_outputs(
     not draw on the screen has none. Returns the output that `--expect` names, if it does.
     """
     flags, on_screen = settings.picture_flags, settings._replace(quiet=False).is_picture_drawn
-    is_drawn = any((settings.svg, settings.html, draws and on_screen))
-    check_rule(
-        is_drawn or not flags, "no picture is drawn", " ".join(flags), kind=UsageError,
-        hint=f"add --svg FILE, or leave out {' and '.join(flags)}",
-    )  # fmt: skip
+    fits = not flags or any((settings.svg, settings.html, draws and on_screen))
+    hint = f"add --svg FILE, or leave out {' and '.join(flags)}"
+    check_rule(fits, "no picture is drawn", " ".join(flags), kind=UsageError, hint=hint)
     to_store = settings.is_save_only and file_suffix(settings.output or "") in STORES
     problem = "--engine dask writes a Zarr store and nothing else"
     fits, hint = settings.engine is None or to_store, "-o out.zarr, and no picture"

@@ -22,6 +22,7 @@ from gscli.cli.building import (
 from gscli.cli.commands.runtimes import PYTHON
 from gscli.cli.options import (
     JSON_OPTION,
+    PICTURE_OPTIONS,
     SHARED_OPTIONS,
     Settings,
     argument,
@@ -136,9 +137,8 @@ check = make_operator_group(
     "Every finding about some inputs: bad indices, duplicates, shapes, types. "
     "Exit status 1 when there is any. gscli check MODEL.onnx INPUTS.npz judges a whole model.",
     (
-        "output", "format", "in_place", "message", "engine", "step", "svg", "html", "quiz",
-        "theme", "verbose", "show", "full", "rows", "edge", "slice", "precision", "strict",
-        "expect", "rtol", "atol",
+        "output", "format", "in_place", "message", "engine", "svg", "html", "quiz", "theme",
+        "verbose", "strict", "expect", "rtol", "atol", *PICTURE_OPTIONS,
     ),
     CheckGroup,
 )  # fmt: skip

@@ -278,8 +278,7 @@ def _format_causes(findings: Sequence[FuzzFinding]) -> Iterator[str]:
     for cause in group_by_cause(findings):
         if cause.total > 1:
             count = format_count(cause.total, "case")
-            text = cause.describe(has_rules=True)
-            yield f"one cause of {count}: {text}\n"
+            yield f"one cause of {count}: {cause.describe(has_rules=True)}\n"
             yield from (f"  known as: {finding.signature}\n" for finding in cause.findings)
 
 

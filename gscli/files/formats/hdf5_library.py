@@ -85,8 +85,7 @@ def _split_rows(dataset: Any) -> Iterator[slice]:
     count = dataset.shape[0] if dataset.shape else 1
     step = dataset.chunks[0] if dataset.chunks else 1
     step *= max(1, PIECE * count // (dataset.nbytes * step))
-    for start in range(0, count, step):
-        yield slice(start, min(start + step, count))
+    yield from (slice(start, min(start + step, count)) for start in range(0, count, step))
 
 
 def _change(

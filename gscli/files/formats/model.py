@@ -60,8 +60,7 @@ class Graph:
 
     def iter_tensors(self) -> Iterator[tuple[str, Any]]:
         """The tensors whose values it holds itself: initializers, and values of Constant nodes."""
-        for tensor in self.message.initializer:
-            yield tensor.name, tensor
+        yield from ((tensor.name, tensor) for tensor in self.message.initializer)
         for node in self.message.node:
             if node.op_type == "Constant" and len(node.output) == 1:
                 for attribute in node.attribute:
