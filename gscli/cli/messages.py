@@ -15,7 +15,7 @@ from typing import Any, get_args
 
 from gscli.base import CannotRead, CannotWrite, ContentRefused, ExitCode, GscliError, UsageError
 from gscli.base.messages import format_message
-from gscli.base.words import format_command, format_suggestion, suggest_names
+from gscli.base.words import format_command, format_suggestion, quote_word, suggest_names
 from gscli.cli.options import (
     SHARED_OPTIONS,
     ColorChoice,
@@ -71,7 +71,7 @@ def translate_usage_error(error: Any, words: Sequence[str], path: str) -> UsageE
 
     match error:
         case object(option_name=str(option)) if _INPUT.match(option):
-            typed = next((word for word in words if word.startswith(option)), option)
+            typed = quote_word(next((word for word in words if word.startswith(option)), option))
             hint = f"inputs that begin with - stand behind --, after all options: -- {typed}"
             return UsageError(f"{typed} looks like an option", hint=hint)
         case object(option_name=str(option), possibilities=known, ctx=context):

@@ -103,6 +103,16 @@ def test_an_empty_axis_is_told_in_one_sentence(
     assert "none" not in told
 
 
+@pytest.mark.parametrize(
+    ("word", "typed"), [("-1", "-1"), ("-::b", "-::b"), ('-::a,"b, c"', "'-::a,\"b, c\"'")]
+)
+def test_an_input_that_begins_with_a_dash_is_shown_as_a_shell_reads_it(
+    word: str, typed: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_safely(["gather", word, "[0]"]) == ExitCode.USAGE
+    assert " ".join(capsys.readouterr().err.split()).endswith(f" after all options: -- {typed}")
+
+
 def test_colour_only_styles_words() -> None:
     text = format_message(OUT_OF_RANGE, color=True, width=80)
     assert bare(text) == format_message(OUT_OF_RANGE, color=False, width=80)
