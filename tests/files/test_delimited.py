@@ -249,6 +249,8 @@ def test_columns_of_a_table_on_a_stream_go_by_their_names() -> None:
         load("-", stdin=io.BytesIO(b"price\n1\n2\n"))
     assert refused.value.hint == "columns go by their names: -- -::price"
     assert load("-::price", stdin=io.BytesIO(b"price\r\n1.5\r\n")).array.tolist() == [1.5]
+    text = b'id,"qty, n",name\n1,2,ana\n'
+    assert load('-::"qty, n",id', stdin=io.BytesIO(text)).array.tolist() == [[2, 1]]
     stored = io.BytesIO()
     np.savez(stored, a=[1], b=[2])
     stored.seek(0)

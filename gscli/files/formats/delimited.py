@@ -145,7 +145,8 @@ def sniff_table(first: bytes) -> str:
     >>> [sniff_table(text) for text in (b"a,b\n1,2\n", b"1\t2\n", b"a\n2\n", b"5")]
     ['.csv', '.tsv', '.csv', '.json']
     """
-    lines = first.decode("utf-8", "replace").strip("\ufeff\n ").splitlines()[:2]
+    text = re.sub('"[^"]*"', '""', first.decode("utf-8", "replace"))  # what is quoted may hold any
+    lines = text.strip("\ufeff\n ").splitlines()[:2]
     if not lines or not _NUMBER_CELL.search(lines[-1]):
         return ".json"
     for suffix in (".tsv", ".csv"):
