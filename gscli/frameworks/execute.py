@@ -83,10 +83,8 @@ def _order_positions(
     if operator.variadic is not None:  # where an index too many is none of JAX's promises
         own = tuple(item for item in own if operator.has_byte_masks and item.name != "subscript")
     more, single = inputs[len(names) :], (Number, str, NoneType)
-    fits = [
-        isinstance(value, single) or item.kind in ARRAY_KINDS
-        for item, value in zip(own, more, strict=False)
-    ]
+    pairs = zip(own, more, strict=False)
+    fits = [isinstance(value, single) or item.kind in ARRAY_KINDS for item, value in pairs]
     if len(more) > len(own) or not all(fits):
         problem = f"{operator.full_name} takes {len(operator.inputs)} inputs, got {len(inputs)}"
         raise UsageError(problem, valid=" ".join(operator.input_names))

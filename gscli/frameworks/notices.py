@@ -71,10 +71,9 @@ def _is_triggered(plan: Plan, when: str) -> bool:
     """Whether the call meets what is open: always, by an index below zero, by a NaN."""
     layout = plan.layout
     if when == "negative":
-        return any(
-            not in_bounds and bool((plan.inputs[column.source] < 0).any())
-            for in_bounds, column in zip(plan.in_bounds, layout.addressing.columns, strict=True)
-        )
+        pairs = zip(plan.in_bounds, layout.addressing.columns, strict=True)
+        sources = (column.source for in_bounds, column in pairs if not in_bounds)
+        return any(bool((plan.inputs[source] < 0).any()) for source in sources)
     if when == "nan":
         return any(has_nan(plan.inputs[name]) for name in layout.value_names if name is not None)
     return True

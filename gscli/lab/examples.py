@@ -51,11 +51,8 @@ class Probe(Record):
         """
         addressing = self.layout.addressing
         sources = [item.source for item in addressing.columns]
-        followed = map(addressing.recipe, sources)
-        names = [
-            item.source if isinstance(item, Consecutive) else name
-            for name, item in zip(sources, followed, strict=True)
-        ]
+        pairs = zip(sources, map(addressing.recipe, sources), strict=True)
+        names = [item.source if isinstance(item, Consecutive) else name for name, item in pairs]
         return [(column, name) for column, name in enumerate(names) if name in self.inputs]
 
     def takes_longer_masks(self) -> bool:

@@ -80,10 +80,9 @@ class Plan(BoundLayout):
             return False
         if column.source not in largest:
             largest[column.source] = _max_index(self.inputs[column.source])
-        alone = len(self.layout.direct_index_limits) == 1
-        return largest[column.source] <= highest or (
-            not alone and _max_index(self.input_column(column)) <= highest
-        )
+        if largest[column.source] <= highest or len(self.layout.direct_index_limits) == 1:
+            return largest[column.source] <= highest
+        return _max_index(self.input_column(column)) <= highest
 
     def find_out_of_bounds(self, limit: int | None = None) -> tuple[list[Finding], int]:
         """Every index outside its legal range in entry order, and how many there are in all.

@@ -197,10 +197,8 @@ class _EntryBuilder:
 
     def _target_box(self, spans: list[tuple[int, int]]) -> Box | None:
         layout = self.layout
-        box = tuple(
-            (max(start, 0), min(stop, axis.size))
-            for (start, stop), axis in zip(spans, layout.axes, strict=True)
-        )
+        pairs = zip(spans, layout.axes, strict=True)
+        box = tuple((max(start, 0), min(stop, axis.size)) for (start, stop), axis in pairs)
         if any(stop <= start for start, stop in box):
             return None
         return reshape_box(box, layout.view_shape, layout.data_shape)

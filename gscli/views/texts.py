@@ -77,11 +77,8 @@ class NumberFormat(Record):
         if array.dtype.kind == "b":
             return ["T" if value else "F" for value in array.reshape(-1).tolist()]
         if array.dtype.kind == "c":
-            real, imaginary = self._reals(array.real), self._reals(array.imag)
-            return [
-                f"{part}{'' if other.startswith('-') else '+'}{other}j"
-                for part, other in zip(real, imaginary, strict=True)
-            ]
+            both = zip(self._reals(array.real), self._reals(array.imag), strict=True)
+            return [f"{real}{'' if other.startswith('-') else '+'}{other}j" for real, other in both]
         if is_float_dtype(array.dtype):
             return self._reals(array)
         integers = array if array.dtype.kind in "iu" else array.astype(np.int64)

@@ -101,10 +101,8 @@ def _unpooled_sizes(
     stride = _repeat("stride", stride, len(pooled))
     padding = _repeat("padding", padding, len(pooled))
     _check_sizes(min(stride) > 0, "stride", stride, "1 and more")
-    own = tuple(
-        (size - 1) * step + length - 2 * before
-        for size, step, length, before in zip(pooled, stride, kernel, padding, strict=True)
-    )
+    axes = zip(pooled, stride, kernel, padding, strict=True)
+    own = tuple((size - 1) * step + length - 2 * before for size, step, length, before in axes)
     if output_size is not None:
         gaps = [abs(size - middle) for size, middle in zip(output_size, own, strict=True)]
         near = all(gap < step for gap, step in zip(gaps, stride, strict=True))

@@ -152,10 +152,9 @@ class Formula:
             passed, kept = _EVERY_WRITER
         else:
             passed, kept = _BACKWARD[layout.reduction]
-        several = not updates.name or (
-            self._trace.inputs[updates.name].size != prod(self._addressing.result_shape)
-        )
-        sign = "+=" if several else "="
+        size = prod(self._addressing.result_shape)
+        is_alone = bool(updates.name) and self._trace.inputs[name].size == size
+        sign = "=" if is_alone else "+="
         to_updates = {name: f"{own} {sign} {scale}{passed.format(**words)}"}
         if layout.data_name is None:
             return to_updates
