@@ -7,7 +7,7 @@ Integers, bool and text must be equal. Other numbers may differ by
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from math import isfinite, isnan, prod
+from math import isnan, prod
 from typing import TypeAlias
 
 import numpy as np
@@ -289,22 +289,13 @@ def difference_sentences(difference: TensorDifference, name: str) -> list[str]:
     count = difference.differing_count
     verb = "differs" if count == 1 else "differ"
     line = f"{count:,} of {difference.cell_count:,} cells {verb} from {name}"
-    if difference.largest is not None:
-        line += f", by {_format_distance(difference.largest)}"
-        finite = difference.largest_finite
-        if finite is not None and not isfinite(difference.largest[0]):
-            line += f", where finite by {_format_distance(finite)}"
-    return [*lines, line]
-
-
-def _format_distance(distance: Distance) -> str:
-    """How much at most and where.
-
-    >>> _format_distance((0.5, (1, 2)))
-    '0.5 at most, at [1,2]'
-    """
-    most, at = distance
-    return f"{'nan' if isnan(most) else f'{most:g} at most'}, at {format_shape(at)}"
+    most = dict.fromkeys((difference.largest, difference.largest_finite))  # one where it is finite
+    parts = (
+        f"by {'nan' if isnan(apart) else f'{apart:g} at most'}, at {format_shape(at)}"
+        for apart, at in filter(None, most)
+    )
+    distances = ", where finite ".join(parts)
+    return [*lines, f"{line}, {distances}" if distances else line]
 
 
 class SliceCounter:
