@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from gscli.base import Notice
+from gscli.base import GscliError, Notice
 from gscli.base.arrays import Array, Arrays, dtype_name, to_json
 from gscli.base.records import Arguments, Record, cached_property, former_names
 from gscli.base.words import entry_label, format_count
@@ -276,8 +276,14 @@ def trace_call(
     operator: Operator, inputs: Arguments, attrs: Arguments,
     max_bytes: int | None = None,
 ) -> Trace:  # fmt: skip
-    """The trace of one call, run as `execute` does. Raises GscliError alone."""
-    return Trace(operator, *execute(operator, inputs, attrs, max_bytes=max_bytes))
+    """The trace of one call, run as `execute` does. Raises GscliError alone, which has no hint: it
+    stands for an answer, in the shell, too.
+    """
+    try:
+        return Trace(operator, *execute(operator, inputs, attrs, max_bytes=max_bytes))
+    except GscliError as refusal:
+        refusal.hint = ""
+        raise
 
 
 def trace(name: str, inputs: Arguments, attrs: Arguments | None = None) -> Trace:
@@ -287,4 +293,5 @@ def trace(name: str, inputs: Arguments, attrs: Arguments | None = None) -> Trace
     >>> [(entry.label, entry.vector, entry.target, entry.status) for entry in run.entries()]
     [('a', (-1,), ((2, 3),), 'wrap')]
     """
-    return trace_call(find_called(name, inputs, attrs), inputs, attrs or {})
+    operator, attrs = find_called(name, inputs, attrs), attrs or {}
+    return Trace(operator, *execute(operator, inputs, attrs))

@@ -68,6 +68,8 @@ def test_verdicts() -> None:
     assert run_case(changed(inputs=bad)).problem.startswith(
         "refused, recorded an answer: index out"
     )
+    early = run_case(changed(op="GatherND", attrs={"batch_dims": 1}, opset=11)).problem
+    assert early.endswith("an answer: batch_dims needs opset 12, this is opset 11; gather_nd-11")
     assert not run_case(changed(inputs=bad, expect="error")).problem
     assert not run_case(changed(inputs=bad, expect="open")).problem
 
