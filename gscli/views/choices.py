@@ -7,7 +7,7 @@ shown, never as much as the tensor.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice, product
 
@@ -51,16 +51,17 @@ def check_view_options(trace: Trace, options: ViewOptions) -> None:
     if options.slice is not None:
         sliced = [tensor for tensor in trace.tensors if tensor.role in ("data", "output")]
         names = {*(options.show or known)}
-        shapes = [tensor.shape for tensor in sliced if {tensor.role, tensor.name} & names]
+        shapes = {item.name: item.shape for item in sliced if {item.role, item.name} & names}
         problem, hint = "slice is of data and output, and neither is shown", "leave out --slice"
         check_rule(bool(shapes), problem, kind=UsageError, hint=hint)
         check_slice(options.slice, shapes)
 
 
-def check_slice(text: str, shapes: Sequence[tuple[int, ...]]) -> None:
-    """A slice must have as many parts as one of the shapes has axes."""
-    fits = any(parse_slice(text, shape) is not None for shape in shapes)
-    ranks = " or ".join(str(rank) for rank in sorted({len(shape) for shape in shapes}))
+def check_slice(text: str, shapes: Mapping[str, Shape]) -> None:
+    """A slice must have as many parts as one of the tensors has axes, and lie within those."""
+    parts = [parse_slice(text, shape, name) for name, shape in shapes.items()]
+    fits = any(part is not None for part in parts)
+    ranks = " or ".join(str(rank) for rank in sorted({*map(len, shapes.values())}))
     problem = "slice has another number of parts than the tensor has axes"
     where, legal = f"slice {text}"[:200], f"parts between commas: {ranks}"
     check_rule(fits, problem, where, kind=UsageError, valid=legal)
@@ -73,12 +74,12 @@ def take_slice(array: Array, text: str) -> tuple[Array, tuple[range, ...]]:
     >>> take_slice(np.array([[1, 2], [3, 4]]), "1,:")
     (array([[3, 4]]), (range(1, 2), range(0, 2)))
     """
-    check_slice(text, [array.shape])
+    check_slice(text, {"the tensor": array.shape})
     part = parse_slice(text, array.shape) or ()
     return array[tuple(slice(axis.start, axis.stop, axis.step) for axis in part)], part
 
 
-def parse_slice(text: str, shape: Shape) -> tuple[range, ...] | None:
+def parse_slice(text: str, shape: Shape, name: str = "the tensor") -> tuple[range, ...] | None:
     """`0,:,::2` as the coordinates to see on each axis; None where it has another rank.
 
     >>> parse_slice("0,:,::2", (3, 4, 5))
@@ -87,17 +88,18 @@ def parse_slice(text: str, shape: Shape) -> tuple[range, ...] | None:
     parts = [part.strip() for part in text.strip().removeprefix("[").removesuffix("]").split(",")]
     if len(parts) != len(shape):
         return None
-    return tuple(_parse_range(part, size, text) for part, size in zip(parts, shape, strict=True))
+    pairs = zip(parts, shape, strict=True)
+    return tuple(_parse_range(part, size, text, name) for part, size in pairs)
 
 
-def _parse_range(part: str, size: int, text: str) -> range:
+def _parse_range(part: str, size: int, text: str, name: str) -> range:
     with suppress(ValueError):  # no number, or one of more digits than Python reads
         if -size <= (number := int(part)) < size:
             return range(size)[number:][:1]
     item = parse_basic_item(part.replace(" ", ""))
     if item is not None and item.kind == ":" and (item.bounds[2] is None or item.bounds[2] > 0):
         return range(size)[slice(*item.bounds)]
-    where, detail = f"slice {text}"[:200], f"{part!r} on an axis of size {size}"[:200]
+    where, detail = f"slice {text}"[:200], f"{part!r} on an axis of {name}, of size {size}"[:200]
     legal = f"a number -{size} … {size - 1}, or start:stop:step with step 1 or more"
     raise UsageError("slice is not understood", where=where, details=(detail,), valid=legal)
 

@@ -319,7 +319,8 @@ class EntryTable:
         if is_nested and not places:
             columns.append(self._column([self.signs.across] * len(self.entries), chips=False))
         first, *others = layout.index_inputs or ("",)
-        title = ", ".join([first, *(f"_{name.rpartition('_')[2]}" for name in others)])
+        ends = (name[max(name.rfind("_"), name.rfind("[")) :] for name in others)
+        title = ", ".join([first, *ends])
         shapes = [self.trace.inputs[name].shape for name in layout.index_inputs]
         return self._group(self.signs.sanitize(title, 60), shapes, columns)
 

@@ -8,6 +8,7 @@ digits would lose a small value or the numbers grow too wide.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import isinf
 
 import numpy as np
 
@@ -108,7 +109,12 @@ class NumberFormat(Record):
     def _reals(self, array: Array) -> list[str]:
         values = array.astype(np.float64).reshape(-1).tolist()
         pattern = f"%.{self.digits}{'e' if self.scientific else 'f'}\n"
-        return (pattern * len(values) % tuple(values)).split("\n")[:-1]
+        texts = (pattern * len(values) % tuple(values)).split("\n")[:-1]
+        # The largest of float64 rounded up would be read as an infinity.
+        return [
+            repr(value) if "e+308" in text and isinf(float(text)) else text
+            for text, value in zip(texts, values, strict=True)
+        ]
 
 
 def strip_zeros(text: str) -> str:
@@ -128,6 +134,9 @@ def choose_number_format(samples: Iterable[Array], options: ViewOptions = DEFAUL
     (2, False)
     >>> choose_number_format([np.array([1.0, 2e-7])])[:2]
     (0, True)
+    >>> greatest = np.finfo(np.float64).max
+    >>> choose_number_format([greatest]).format_value(greatest)
+    '1.7976931348623157e+308'
     """
     parts = [part for sample in samples for part in _real_parts(sample)]
     most = MOST_DIGITS if options.precision is None else options.precision

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gscli.base import UsageError
-from gscli.views.choices import parse_slice, rank_coordinates
+from gscli.views.choices import check_slice, parse_slice, rank_coordinates
 from gscli.views.look import Limits
 from gscli.views.sheet import select_cells
 
@@ -96,3 +96,9 @@ def test_slices(text: str, expected: tuple[range, ...] | None) -> None:
 def test_slices_that_mean_nothing_are_refused(text: str) -> None:
     with pytest.raises(UsageError, match="slice"):
         parse_slice(text, (3, 4))
+
+
+def test_the_tensor_that_a_slice_does_not_fit_is_named() -> None:
+    with pytest.raises(UsageError) as refused:
+        check_slice("2", {"data": (4,), "output": (1,)})
+    assert refused.value.details == ("'2' on an axis of output, of size 1",)

@@ -100,8 +100,11 @@ def run_grad(
     flow = make_flow(drawn)
     is_drawn = not of or any(each.name.startswith(f"gradient of {of}") for each in flow.tensors)
     problem, hint = f"no figure shows the gradient of {of}", "-o FILE and --json hold it"
-    fits = is_drawn or not (settings.svg or settings.html)
-    check_rule(fits, problem, f"--of {of}", kind=UsageError, hint=hint)
+    check_rule(
+        is_drawn or not (settings.svg or settings.html or settings.step),
+        problem, f"--of {of}", kind=UsageError, hint=hint,
+    )  # fmt: skip
+    settings = settings._replace(plain=settings.plain or not is_drawn)
     saves = settings.is_result_saved
     result = (path, chosen[_choose_name(chosen, saved_name, "-o")]) if saves else None
     below = _describe_rest(flow, chosen, settings) if settings.is_picture_drawn else ""

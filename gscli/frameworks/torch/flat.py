@@ -159,7 +159,7 @@ def _address_mask(data: Tensor, mask: Tensor, shape: Shape) -> Addressing:
         axes.append(Axis(size, column=None if stretched else len(ranges)))
         if not stretched:
             trues = MaskPositions(mask.name, shape, lead + dim)
-            name = f"{mask.name}_{dim}" if data.rank > 1 else f"nonzero({mask.name})"
+            name = f"nonzero({mask.name})" + f"[{lead + dim}]" * (len(shape) > 1)
             ranges.append(GeneratedIndices(name, trues, entries))
     columns = tuple(Column(positions.name) for positions in ranges)
     return Addressing(tuple(axes), entries, (), (0,), columns, tuple(ranges))

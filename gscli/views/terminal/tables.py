@@ -53,7 +53,7 @@ def make_tensor_drawing(name: str, array: Array, options: ViewOptions) -> Drawin
     """
     check_size(options, 0, [array.size])
     if options.slice is not None:
-        check_slice(options.slice, [array.shape])
+        check_slice(options.slice, {name: array.shape})
     subject = TensorView(name, array)
 
     def draw(width: int) -> list[Line]:
