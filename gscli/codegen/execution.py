@@ -31,13 +31,10 @@ class SnippetProcess(RuntimeProcess):
 
     def run_snippet(self, answer: Snippet, inputs: Arrays) -> Said:
         """What the lines of an answer give for these inputs."""
-        code = "\n".join([*build_preamble(answer, inputs), *answer.call])
+        attrs = {"code": "\n".join([*build_preamble(answer, inputs), *answer.call])}
         sent = {name: _to_wire_array(array, answer.target) for name, array in inputs.items()}
-        return self._exchange({
-            "framework": "lines", "op": "run",
-            "inputs": dump_arrays(sent),
-            "attrs": {"code": code},
-        })  # fmt: skip
+        call = {"framework": "lines", "op": "run", "inputs": dump_arrays(sent)}
+        return self._exchange({**call, "attrs": attrs})
 
 
 def build_preamble(answer: Snippet, inputs: Arrays) -> list[str]:

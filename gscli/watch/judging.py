@@ -137,21 +137,14 @@ def refuse_call(seen: SeenCall, callers: tuple[str, ...] = ()) -> WatchedIndex |
         array = array.reshape(shape)
     name = find_name(frame, origin) or first.source
     at = format_place(name, position)
+    range_text = _describe_range(plan, call, first, frame)
+    caret = CaretLine(f"{at} = {first.value}", len(at) + 3, len(str(first.value)), range_text)
+    numbers = _describe_numbers(array[array != plan.layout.policy.ignored], first)
+    row = _describe_row(array, position, name)
+    details = (*place.details, caret, *row, numbers, *calls, call.label)
     return WatchedIndex(
-        refusal.problem,
-        where=place.where,
-        details=(
-            *place.details,
-            CaretLine(f"{at} = {first.value}", len(at) + 3, len(str(first.value)),
-                      _describe_range(plan, call, first, frame)),
-            *_describe_row(array, position, name),
-            _describe_numbers(array[array != plan.layout.policy.ignored], first),
-            *calls,
-            call.label,
-        ),
+        refusal.problem, where=place.where, details=details, total=total, hint=hint,
         findings=(first._replace(source=name, position=position), *findings[1:]),
-        total=total,
-        hint=hint,
     )  # fmt: skip
 
 

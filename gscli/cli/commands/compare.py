@@ -33,10 +33,10 @@ if TYPE_CHECKING:
     from gscli.lab.gradient_comparison import GradientRow
     from gscli.plan import CallInputs
 
-PICTURE_OPTIONS = (
-    "dtype", "max_bytes", "precision", "show", "rows", "full", "svg", "theme",
-    "html", "plain", "quiet", "color", "palette", "width",
-    "debug",
+# Shared options that it takes.
+SHARED = (
+    "dtype", "max_bytes", "precision", "show", "rows", "full", "svg", "theme", "html", "plain",
+    "quiet", "color", "palette", "width", "debug",
 )  # fmt: skip
 
 
@@ -46,7 +46,7 @@ def _build_command(name: str) -> Any:
         _explain_wrong_name(name)
         return None
     concept = CONCEPTS[concept_name]
-    shared = [JSON_OPTION, *(SHARED_OPTIONS[option] for option in PICTURE_OPTIONS)]
+    shared = [JSON_OPTION, *(SHARED_OPTIONS[option] for option in SHARED)]
     declared = [
         entry._replace(complete=partial(_complete_frameworks, concept_name))
         if entry.name == "only" else entry

@@ -38,9 +38,8 @@ KEYS = 64
 
 
 def run_on_cluster(
-    plan: Plan, path: str, address: str = "", *, progress: Progress = None,
-    client: Any = None,
-) -> Array:  # fmt: skip
+    plan: Plan, path: str, address: str = "", *, progress: Progress = None, client: Any = None
+) -> Array:
     """Write the result to the Zarr store `path`, whole or not at all; the bits of one process.
 
     `address`: of a Dask scheduler, or "" for workers of this machine. Data must lie in a store. The
