@@ -8,7 +8,12 @@ from dataclasses import replace
 import numpy as np
 
 from gscli.base import InputRefused, UsageError, check_rule
-from gscli.lab.answers import ComparisonResult, RuleSetResult, group_equal_results
+from gscli.lab.answers import (
+    ComparisonResult,
+    RuleSetResult,
+    UnsupportedRuleSet,
+    group_equal_results,
+)
 from gscli.lab.gradient_comparison import GradientRow, rename_to_roles
 from gscli.runtimes.process import RuntimeProcess
 from gscli.runtimes.protocol import Reply
@@ -19,17 +24,20 @@ def add_runtime_results(
     compare_with: Callable[..., ComparisonResult],
     runtime: RuntimeProcess,
 ) -> ComparisonResult:
-    """The comparison with a row for every operator of the runtime that can say the call.
+    """The comparison with a row for every operator of the runtime that can say the call; where
+    none can, with the reasons.
 
     `compare_with(only=…)` is the same comparison under some rule sets. UsageError where the runtime
     has no operator for it.
     """
-    rows = comparing.rows
-    for row in _list_rules(compare_with, runtime, comparing.concept):
+    rows, (rules, unsaid) = comparing.rows, _list_rules(comparing, compare_with, runtime)
+    for row in rules:
         answer = runtime.run_call(row.operator, row.inputs, row.attrs)
         error = _make_refusal(row, answer) if answer.output is None else None
         rows = [*rows, row.with_runtime_answer(runtime.hello.title, answer.output, error)]
-    return replace(comparing, groups=group_equal_results(rows))
+    unsupported = {row.label: row for row in (*comparing.unsupported, *unsaid)}
+    groups = group_equal_results(rows)
+    return replace(comparing, groups=groups, unsupported=tuple(unsupported.values()))
 
 
 def ask_for_gradients(
@@ -43,7 +51,11 @@ def ask_for_gradients(
     """
     hello = runtime.hello
     check_rule(hello.has_gradients, f"{hello.title} gives no gradients", "--grad", kind=UsageError)
-    for row in _list_rules(compare_with, runtime, comparing.concept):
+    rules, unsaid = _list_rules(comparing, compare_with, runtime)
+    for each in unsaid:
+        label, name = f"{hello.title}: {each.label}", each.operators[0]
+        yield GradientRow(label, name, None, {}, each.reason, from_runtime=True)
+    for row in rules:
         label, name = f"{hello.title}: {row.label}", row.operator.full_name
         if row.trace is None:
             reason = "not asked, since its rules refuse this"
@@ -57,15 +69,22 @@ def ask_for_gradients(
 
 
 def _list_rules(
-    compare_with: Callable[..., ComparisonResult], runtime: RuntimeProcess, concept: str
-) -> list[RuleSetResult]:
-    """The rows of a comparison that a runtime can be asked for."""
+    comparing: ComparisonResult,
+    compare_with: Callable[..., ComparisonResult],
+    runtime: RuntimeProcess,
+) -> tuple[list[RuleSetResult], list[UnsupportedRuleSet]]:
+    """The rows of a comparison that a runtime can be asked for; where there are none, why."""
     hello = runtime.hello
-    frameworks = list(dict.fromkeys(name.partition(".")[0] for name in sorted(hello.ops)))
-    rows = [row for row in compare_with(only=frameworks).rows if _is_applicable(row, runtime)]
+    # The framework of a row can say the call, and so no comparison with it is refused as a whole.
+    able, concept = comparing.rows[0].operator.framework_name, comparing.concept
+    frameworks = dict.fromkeys(name.partition(".")[0] for name in sorted(hello.ops))
+    answers = compare_with(only=[*frameworks, able])
+    rows = [row for row in answers.rows if _is_applicable(row, runtime)]
+    unsaid = [row for row in answers.unsupported if not rows and {*row.operators} & {*hello.ops}]
     problem = f"{hello.title} has no operator for compare {concept}"
-    check_rule(bool(rows), problem, kind=UsageError, valid=" ".join(sorted(hello.ops))[:600])
-    return rows
+    valid = " ".join(sorted(hello.ops))[:600]
+    check_rule(bool(rows or unsaid), problem, kind=UsageError, valid=valid)
+    return rows, unsaid
 
 
 def _is_applicable(row: RuleSetResult, runtime: RuntimeProcess) -> bool:

@@ -342,6 +342,18 @@ def test_a_refusal_of_both_stands_in_one_row() -> None:
     assert (code, "Both rows refuse." in out) == (0, True)
 
 
+@pytest.mark.parametrize("names", ["tf", "tf,onnx"])
+@pytest.mark.parametrize("form", [(), ("--grad",)])
+def test_what_a_runtime_cannot_say_is_a_note_beside_other_rows(
+    names: str, form: tuple[str, ...]
+) -> None:
+    words = ("compare", "gather", "[[1.5,2],[3,4]]", "[[0],[1]]", "--batch-dims", "1", *form)
+    code, out, err = gscli(*words, "--as", names, "--on", WRONG)
+    assert (code, err) == (1, "")
+    assert "TF gather" in out
+    assert ("ONNX Gather-13: no batch_dims" if form else "ONNX Gather-13 cannot say this: ") in out
+
+
 def test_a_runtime_without_the_operation_is_told() -> None:
     code, _, err = gscli("compare", "scatter-update", "[1,2]", "[0]", "[9]", "--on", WRONG)
     assert code == 2
