@@ -213,7 +213,7 @@ def format_markdown(cause: Cause, title: str, script: str) -> str:
     finding = cause.findings[0]
     case, reply = finding.case, finding.reply
     operator = case.operator
-    seen = _format_tensors(reply.tensors) or reply.text or reply.status
+    seen = reply.text or _format_tensors(reply.tensors) or reply.status
     wire = dump_call(operator, case.inputs, case.attrs)["op"]
     pattern = next(key for key in DOCUMENTATION if fnmatchcase(operator.full_name, key))
     link = DOCUMENTATION[pattern].format(name=operator.name, wire=wire)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from gscli.base.records import Record
 from gscli.runtimes.protocol import Hello, Reply
-from gscli.runtimes.trials import COSTLY, MISMATCH_WORDS, WARNINGS, FuzzCase, Mismatch
+from gscli.runtimes.trials import COSTLY, MISMATCH_WORDS, REFUSALS, WARNINGS, FuzzCase, Mismatch
 
 # Calls of one costly kind after which calls that meet the same rules are left out.
 MAX_COSTLY_REPEATS = 5
@@ -74,7 +74,7 @@ class FuzzFinding:
         if verdict.kind == "sequence":
             return self.mismatch == verdict
         own, others = self.case.distinctions, other.distinctions
-        is_alike = own <= others or (verdict.kind == "refuses" and bool(own & others))
+        is_alike = own <= others or (verdict.kind in REFUSALS and bool(own & others))
         return self.case.operator is other.operator and self.mismatch == verdict and is_alike
 
     def is_saturated(self, other: FuzzCase) -> bool:

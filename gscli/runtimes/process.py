@@ -147,10 +147,16 @@ class RuntimeProcess:
     ) -> Reply:
         """The runtime's answer to one call; a process that is gone is started first.
 
-        With a `cotangent`, in the shape and type of the output, its gradients too.
+        With a `cotangent`, in the shape and type of the output, its gradients too; where it
+        refuses, the output stands beside the refusal if the call alone has one.
         """
-        flow = {} if cotangent is None else {"cotangent": dump_json(cotangent)}
-        return self._exchange({**dump_call(operator, inputs, attrs), **flow})
+        call = dump_call(operator, inputs, attrs)
+        if cotangent is None:
+            return self._exchange(call)
+        answer = self._exchange({**call, "cotangent": dump_json(cotangent)})
+        if answer.status != "error":
+            return answer
+        return answer._replace(output=self._exchange(call).output)
 
     def echo(self, array: Array) -> Reply:
         """The same tensor back, through the adapter alone."""

@@ -37,7 +37,7 @@ class Reply(Record):
     """What a runtime made of one request; `text` is its own words, or how its process ended.
 
     `gradients`: by input name, where the request had a cotangent; None for an input of which the
-    runtime says that it has none.
+    runtime says that it has none. An error with an `output` is a refusal of the gradients alone.
     """
 
     status: ReplyStatus

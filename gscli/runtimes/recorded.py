@@ -18,6 +18,7 @@ from gscli.runtimes.findings import FuzzFinding
 from gscli.runtimes.protocol import Reply
 from gscli.runtimes.reports import format_values
 from gscli.runtimes.trials import (
+    GRADIENT_KINDS,
     WARNINGS,
     FuzzCase,
     Mismatch,
@@ -93,7 +94,7 @@ def _judge_reply(case: Case, reply: Reply) -> CaseResult:
         return CaseResult(case)
     finding = None
     with suppress(UsageError):  # there may be no such operator
-        operator, is_gradient = find_operator(case.operator), mismatch.kind == "gradient"
+        operator, is_gradient = find_operator(case.operator), mismatch.kind in GRADIENT_KINDS
         call = FuzzCase(operator, case.inputs, case.attrs, is_gradient, case)
         finding = FuzzFinding(call, mismatch, reply)
     return CaseResult(case, problem[:MAX_PROBLEM_CHARACTERS], finding=finding)
@@ -114,9 +115,12 @@ def _find_difference(case: Case, reply: Reply) -> tuple[Mismatch | None, str]:
     problem = describe_difference(reply.output, case.output)
     if problem:
         return find_output_mismatch(reply.output, case.output) or Mismatch("value"), problem
-    flows = reply.gradients
+    flows, wrong = reply.gradients, Mismatch("gradient")
     problem = "" if flows is None else describe_gradient_difference(flows, case.gradients)
-    return (Mismatch("gradient"), problem) if problem else (None, "")
+    if reply.status == "error":
+        wrong = Mismatch("gradient-refused", normalize_message(reply.text))
+        problem = f"refused the gradient: {reply.text}"
+    return (wrong, problem) if problem else (None, "")
 
 
 def describe_gradient_difference(actual: Mapping[str, Array | None], recorded: Arrays) -> str:

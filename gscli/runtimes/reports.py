@@ -96,9 +96,14 @@ def _list_answers(diff: FuzzFinding) -> Iterator[tuple[str, ...]]:
         return
     for name, own in diff.case.expected_tensors().items():
         other, is_right = reply.tensors.get(name), diff.mismatch.kind in GRADIENT_KINDS
-        if other is not None and not (compare_tensors(other, own).is_equal if name else is_right):
+        if other is None and reply.status == "error":
+            texts = (sanitize(text, LONGEST_VALUE) for text in (format_values(own), reply.text))
+            yield name, *texts, ""
+        elif other is not None and not (compare_tensors(other, own).is_equal if name else is_right):
+            kinds = [dtype_name(array.dtype) for array in (own, other)]
+            notes = [f" {kind}" * (kinds[0] != kinds[1]) for kind in kinds]
             texts = (sanitize(format_values(array), LONGEST_VALUE) for array in (own, other))
-            yield name, *texts, format_carets(own, other)
+            yield name, *map(str.__add__, texts, notes), format_carets(own, other)
 
 
 def format_values(array: Array) -> str:
@@ -174,7 +179,7 @@ def report_to_dict(report: FuzzReport, *, strict: bool) -> dict[str, object]:
                 "count": finding.count,
                 "command": finding.case.command,
                 "answer": finding.reply.text
-                if finding.reply.output is None
+                if finding.reply.output is None or finding.reply.status == "error"
                 else dump_json(finding.reply.output),
                 "case": case_to_record(finding.case, number),
             }

@@ -170,7 +170,7 @@ class FuzzCase:
 
 MismatchKind: TypeAlias = Literal[
     "value", "shape", "dtype", "refuses", "crash", "hang", "memory", "garbage", "unsteady",
-    "answers", "winner", "open", "sequence", "gradient", "tie", "writer",
+    "answers", "winner", "open", "sequence", "gradient", "gradient-refused", "tie", "writer",
 ]  # fmt: skip
 
 # Every kind of difference in words.
@@ -189,12 +189,16 @@ MISMATCH_WORDS: dict[MismatchKind, str] = {
     "open": "another answer where the text leaves it open",
     "sequence": "is wrong after other calls, and right in a new process",
     "gradient": "another gradient than the rules",
+    "gradient-refused": "refuses the gradient of what the rules allow",
     "tie": "another share of the gradient at ties",
     "writer": "another choice among several writers of a cell in the gradient",
 }
 
 # Kinds where the output is right.
-GRADIENT_KINDS: tuple[MismatchKind, ...] = ("gradient", "tie", "writer")
+GRADIENT_KINDS: tuple[MismatchKind, ...] = ("gradient", "gradient-refused", "tie", "writer")
+
+# Kinds that are a refusal, with its words as their reason.
+REFUSALS: tuple[MismatchKind, ...] = ("refuses", "gradient-refused")
 
 # Kinds that fail only under --strict: nothing that was promised is broken.
 WARNINGS: tuple[MismatchKind, ...] = ("answers", "winner", "open", "tie", "writer")
@@ -264,6 +268,8 @@ def _compare_gradients(own: Gradients, answer: Reply) -> Mismatch | None:
     from gscli.lab.gradient_causes import CHOICES
     from gscli.lab.gradient_comparison import find_differing_gradient
 
+    if answer.status == "error":
+        return Mismatch("gradient-refused", normalize_message(answer.text))
     theirs = {name: flow for name, flow in (answer.gradients or {}).items() if flow is not None}
     wrong = find_differing_gradient(own.arrays, theirs)
     if wrong is None:

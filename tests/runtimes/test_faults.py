@@ -49,6 +49,7 @@ FAULTS = {
     "gradient_every_writer": ("onnx.scatter_nd", "writer"),
     "gradient_ties_to_all": ("onnx.scatter_elements", "tie"),
     "gradient_of_data_kept": ("onnx.scatter_nd", "gradient"),
+    "gradient_refused": ("onnx.gather", "gradient-refused"),
     "gradient_sign": ("onnx.scatter_nd", "gradient"),
     "gradient_divides": ("onnx.scatter_elements", "gradient"),
 }
@@ -130,6 +131,8 @@ def test_a_planted_fault_is_found_and_made_small(fault: str) -> None:
     assert smallest is not None
     assert smallest.case.cell_count <= FEW_NUMBERS, smallest.case.command
     assert smallest.case.command.startswith("gscli ")
+    text = "\n".join(format_report(report, strict=False))
+    assert (fault == "widened") == ("] float32\n    wrong  " in text)
 
 
 def test_there_are_at_least_seventeen_faults() -> None:

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
 from shell import call_gscli
 
 from gscli.files.formats.jsonarray import load_json
@@ -17,14 +18,29 @@ WRONG = f"{sys.executable} -S {Path(__file__).parent / 'wrong.py'}"
 FUZZ = ("fuzz", "onnx.gather", "--grad", "--cases", "40", "--on")
 
 
-def test_a_difference_is_told_with_a_command_that_shows_the_gradients(tmp_path: Path) -> None:
-    found = call_gscli(*FUZZ, f"{WRONG} gradient_not_summed", "-o", f"{tmp_path}/cases.jsonl")
+@pytest.mark.parametrize(
+    ("fault", "meaning", "kind"),
+    [
+        ("gradient_not_summed", "another gradient than the rules", "gradient"),
+        ("gradient_refused", "refuses the gradient of what the rules allow", "gradient-refused"),
+    ],
+)
+def test_a_difference_is_told_with_a_command_that_shows_the_gradients(
+    tmp_path: Path, fault: str, meaning: str, kind: str
+) -> None:
+    found = call_gscli(*FUZZ, f"{WRONG} {fault}", "-o", f"{tmp_path}/cases.jsonl")
     assert found.returncode == 1
     lines = found.stdout.decode().splitlines()
-    assert lines[0].startswith("[1] failure: onnx.gather another gradient than the rules, ")
+    assert lines[0].startswith(f"[1] failure: onnx.gather {meaning}, ")
+    assert f"  known as: onnx.gather {kind}: " in found.stdout.decode()
     place = lines.index("    gradient of data")
-    rules, wrong = (json.loads(line.split(maxsplit=1)[1]) for line in lines[place + 1 : place + 3])
-    assert set(lines[place + 3].strip()) <= {"^", " "}
+    rules, wrong = (line.split(maxsplit=1)[1] for line in lines[place + 1 : place + 3])
+    rules, is_refused = json.loads(rules), kind == "gradient-refused"
+    wrong = wrong if is_refused else json.loads(wrong)
+    assert is_refused == ("no way back" in wrong)
+    assert is_refused or set(lines[place + 3].strip()) <= {"^", " "}
+    done = call_gscli("verify", f"{tmp_path}/cases.jsonl", "--on", f"{WRONG} {fault}")
+    assert "  gscli grad gather " in done.stdout.decode()
     words = shlex.split(lines[1])[1:]
     document = json.loads(call_gscli(*words, "--json").stdout)
     assert np.array_equal(load_json(document["gradients"]["data"], "data"), rules)

@@ -209,6 +209,8 @@ def answer(request):
     values = [*map(written, values)]
     said = {"output": {"dtype": dtype, "shape": list(shape), "data": values}}
     if "cotangent" in request:
+        if FAULT == "gradient_refused":
+            raise Refused("no way back")
         flow, updates = request["cotangent"]["data"], inputs.get("updates")
         passed = {"data": []}
         if updates is None:

@@ -260,7 +260,7 @@ class _CaseCounts:
             from gscli.lab.cases import build_repro_command
 
             case, finding = result.case, result.finding
-            is_gradient = finding is not None and finding.mismatch.kind == "gradient"
+            is_gradient = finding is not None and finding.case.has_gradients
             command = build_repro_command(case, path, has_gradients=is_gradient)
             facts = case.id, result.problem, command, path, case.line, finding
             failure = FailedCase("failed", *facts)
