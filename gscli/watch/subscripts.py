@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import inspect
 import sys
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -37,9 +38,6 @@ FUNCTIONS = ("take", "put", "take_along_axis", "put_along_axis", "at")
 
 ARRAYS = (np.ndarray, list)
 
-# Expressions that may do something else when they are evaluated once more.
-_ACTS = (ast.Call, ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
-
 
 class _Rewriter(ast.NodeTransformer):
     """Order and number of evaluations stay: the value of an assignment comes first."""
@@ -67,14 +65,12 @@ class _Rewriter(ast.NodeTransformer):
                 return ast.copy_location(ast.Expr(call), node)
         return node
 
-    def visit_AugAssign(self, node: ast.AugAssign) -> Any:
-        target = node.target
-        acts = any(isinstance(part, _ACTS) for part in ast.walk(target))
-        node.value = self.visit(node.value)
-        if acts or not isinstance(target, ast.Subscript):
-            return node
-        call = _call("update", target, target.value, _make_key(target.slice))  # evaluated before
-        return [ast.copy_location(ast.Expr(call), node), node]
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
+        self.generic_visit(node)
+        if isinstance(target := node.target, ast.Subscript):
+            call = _call("update", target, target.value, _make_key(target.slice))
+            node.target = ast.copy_location(ast.Attribute(call, "cells", ast.Store()), target)
+        return node
 
 
 def _call(method: str, place: ast.AST, *arguments: ast.expr) -> ast.Call:
@@ -90,6 +86,22 @@ def _make_key(key: ast.expr) -> ast.expr:
         return key
     parts = [part or ast.Constant(None) for part in (key.lower, key.upper, key.step)]
     return ast.Call(ast.Name("slice", ast.Load()), parts, [])
+
+
+class Subscripted:
+    """`data[key]` as an attribute, of which `+=` evaluates data and key once."""
+
+    def __init__(self, data: Any, key: Any) -> None:
+        self._data, self._key = data, key
+
+    @property
+    def cells(self) -> Any:
+        """What stands there."""
+        return self._data[self._key]
+
+    @cells.setter
+    def cells(self, value: Any) -> None:
+        self._data[self._key] = value
 
 
 class SubscriptWatch(CallWatch):
@@ -108,20 +120,18 @@ class SubscriptWatch(CallWatch):
             there, hint = data[key], "numpy.add.at adds them all"
             self.note_lost(seen, there, np.asarray(value).astype(there.dtype), hint=hint)
 
-    def update(self, data: Any, key: Any) -> None:
-        """Before `data[key] += …`: cells that are named twice are changed once."""
+    def update(self, data: Any, key: Any) -> Subscripted:
+        """The target of `data[key] += …`: cells that are named twice are changed once."""
         seen = self._judge_subscript("setitem", data, key)
-        if seen is None:
-            return
-        try:
-            cells = np.arange(data.size).reshape(data.shape)[key]
-        except IndexError:  # noted; the script's own line raises it
-            return
-        repeated = cells.size - np.unique(cells).size
-        if repeated:
+        cells = np.arange(0)
+        if seen is not None:
+            with suppress(IndexError):  # noted; reading the cells raises it
+                cells = np.arange(data.size).reshape(data.shape)[key]
+        if seen is not None and (repeated := cells.size - np.unique(cells).size):
             text = f"{repeated:,} of {cells.size:,} entries repeat a cell, which changes only once"
             hint = "ufunc.at applies them all: numpy.add.at for +=, numpy.multiply.at for *="
             self.note(seen, "lost", text, hint=hint)
+        return Subscripted(data, key)
 
     def call(self, function: Any, /, *args: Any, **named: Any) -> Any:
         """A call of take, put or their like, judged; any other function is only called."""

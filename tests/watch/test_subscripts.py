@@ -35,7 +35,7 @@ def run(source: str, *, raises: bool = True) -> tuple[SubscriptWatch, dict[str, 
         "d = {'a': [1, 2]}\nd['a'][0] += 5\nd['b'] = d['a'][::-1]\nr = d",
         (
             "order = []\ndef f(v):\n    order.append(v)\n    return v\nx = np.zeros(3)\n"
-            "x[[f(0), f(1)]] = f(7)\nx[f(2)] += f(1)\nr = order, x"
+            "x[[f(0), f(1)]] = f(7)\nx[f(2)] += f(1)\nx[[f(0)]] *= f(3)\nr = order, x"
         ),
         "a = np.zeros(3)\n(a[2], c) = 1, 2\nx: list[int] = [a[[2]][0]]\nr = a, c, x",
         (
@@ -75,6 +75,7 @@ def test_a_noted_index_is_left_to_numpy() -> None:
     ("source", "words"),
     [
         ("c, w = np.zeros(3), np.array([0, 0, 1])\nc[w] += 1", "1 of 3 entries repeat a cell"),
+        ("c = np.zeros(3)\nc[np.array([0, 0])] += 1", "1 of 2 entries repeat a cell"),
         ("c = np.zeros(3)\nc[[1, 1]] = [5, 6]", "1 of 2 values written were overwritten"),
         (
             "c = np.zeros((2, 2))\nnp.put_along_axis(c, np.array([[1, 1]]), np.array([[5, 6]]), 1)",
