@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self, TypeAlias
+from typing import Any, Self, TextIO, TypeAlias
 
 import torch
 from torch.overrides import TorchFunctionMode
@@ -69,16 +70,28 @@ class TorchWatch(CallWatch):
     def __enter__(self) -> Self:
         for mode in self._modes:
             mode.__enter__()
+        self._show_warning, warnings.showwarning = warnings.showwarning, self._show_at_program
         return super().__enter__()
 
     def __exit__(self, *error: object) -> None:
         super().__exit__()
+        warnings.showwarning = self._show_warning
         for mode in reversed(self._modes):
             mode.__exit__(*error)
         compiler = sys.modules.get("torch._dynamo.utils")
         compiled = compiler.counters["frames"]["ok"] if compiler else 0
         if compiled:  # PyTorch 2.4 compiles in spite of the modes
             self.unwatched["function that runs compiled|functions that run compiled"] += compiled
+
+    def _show_at_program(
+        self, message: Warning | str, category: type[Warning], filename: str, lineno: int,
+        file: TextIO | None = None, line: str | None = None,
+    ) -> None:  # fmt: skip
+        """PyTorch warns of the line that calls it, which is one of a mode here."""
+        frame = self._places.find_frame(sys._getframe(2)) if filename == __file__ else None
+        if frame is not None:
+            filename, lineno = frame.f_code.co_filename, frame.f_lineno
+        self._show_warning(message, category, filename, lineno, file, line)
 
     def judge(self, function: WatchedAten, args: Args, kwargs: Keywords) -> _SeenCall | None:
         """Judge the indices of a call; WatchedIndex for a bad one. None where nothing was seen.

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 
@@ -218,6 +219,12 @@ def test_a_noted_index_leaves_the_answer_to_pytorch() -> None:
     with gscli.watch(on_error="note") as seen, pytest.raises(RuntimeError):
         torch.zeros(3).gather(0, torch.tensor([3]))
     assert [finding.kind for finding in seen.findings] == ["index"]
+
+
+def test_a_warning_of_pytorch_names_the_line_of_the_program() -> None:
+    with warnings.catch_warnings(record=True, action="always") as seen, gscli.watch():
+        torch.range(0, 1)
+    assert [warning.filename for warning in seen] == [__file__]
 
 
 def test_a_bad_index_is_an_index_error() -> None:
