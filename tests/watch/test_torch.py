@@ -32,7 +32,7 @@ SESSIONS = read_sessions("torch")
 
 # What PyTorch 2.4 does otherwise: it compiles in spite of the watcher, and refuses the modulo.
 OTHERWISE_BEFORE = {
-    "compiled": "not watched: 1 function that runs compiled\n0\n",
+    "compiled": "not watched: 2 functions that run compiled\n0\n",
     "along a dim, modulo": "error: index out of range\n  --> program.py:4",
 }
 
