@@ -70,7 +70,12 @@ class LazyGroup(HintedCommand, TyperGroup):
         command = self.build(ALIASES.get(cmd_name, cmd_name))
         if command is not None or ctx.resilient_parsing:
             return command
-        names, meant = self.list_commands(ctx), to_kebab_case(cmd_name)
+        hint = self.suggest(cmd_name, self.list_commands(ctx), f"{ctx.command_path} --help")
+        raise UsageError(f"no such command {cmd_name!r}"[:200], hint=hint)
+
+    def suggest(self, cmd_name: str, names: Sequence[str], otherwise: str) -> str:
+        """A hint at commands that a wrong name may mean, here or of a framework."""
+        meant = to_kebab_case(cmd_name)
         known = [*names, *(alias for alias, name in ALIASES.items() if name in names)]
         head, _, tail = cmd_name.partition(".")
         full = f"{ALIASES.get(head, head)}.{tail}"
@@ -80,9 +85,7 @@ class LazyGroup(HintedCommand, TyperGroup):
             if operator.framework_name in names
             and (operator.command == meant or operator.full_name == full)
         ]  # fmt: skip
-        otherwise = suggest_commands(meant, known, f"{ctx.command_path} --help")
-        hint = format_suggestion(named, otherwise)
-        raise UsageError(f"no such command {cmd_name!r}"[:200], hint=hint)
+        return format_suggestion(named, suggest_commands(meant, known, otherwise))
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
         for title, rows in self.sections().items():

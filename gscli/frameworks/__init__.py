@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
@@ -212,6 +213,7 @@ def assign_inputs(
         known = {item.name: item.kind for item in operator.attributes if item.name not in texts}
         hint = _surplus_hint(operator, words, extra, known) or example
         raise UsageError(problem, where=f"one too many: {sanitize(extra)}", valid=usage, hint=hint)
+    _check_names_apart(operator, words)
     check_single_stdin([*words, *named.values()], usage)
     result: dict[str, str] = {}
     rest = iter(words)
@@ -238,6 +240,16 @@ def assign_inputs(
     return result
 
 
+def _check_names_apart(operator: Operator, words: Sequence[str]) -> None:
+    """UsageError where a word names the input that it is, as in Python."""
+    flags = {item.name: item.flag for item in operator.inputs}
+    for word in words:
+        name, mark, value = word.partition("=")
+        if mark and name in flags and not os.path.exists(word):
+            problem, hint = "inputs are named by options", f"{flags[name]} {quote_word(value)}"
+            raise UsageError(problem, where=sanitize(word), hint=hint[:200])
+
+
 def check_single_stdin(words: Sequence[object], where: str = "") -> None:
     """UsageError where more than one of some inputs is -."""
     problem, hint = "only one input can be - (standard input)", "put the others into files"
@@ -258,8 +270,14 @@ def _surplus_hint(
     options = [f"--{sanitize(extra)}"] if kind else []
     ones = [extra] if mark or "axis" in operator.input_names else words
     numbers = [word for word in ones if re.fullmatch(r"-?\d+", word)]
+    typed = operator.attributes_by_name.keys() - known.keys() if extra in ("0", "1") else ()
+    hints = [
+        f"--{name} says true, --no-{name} says false"
+        for name, item in operator.attributes_by_name.items()
+        if item.kind == "bool" and name in typed
+    ]
     first = next(iter(operator.attributes_by_name), "")
     if numbers and first != "opset" and known.get(first) == "int":
         number = numbers[0 if operator.framework.name == "torch" else -1]  # gather(x, dim, i)
         options = options or [f"--{first.replace('_', '-')}={number}"]
-    return format_suggestion(options)
+    return "; ".join(filter(None, [*hints, format_suggestion(options)]))

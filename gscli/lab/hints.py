@@ -60,7 +60,7 @@ def make_hint(error: GscliError, operator: Operator, inputs: CallInputs) -> str:
     if isinstance(error, LossyTypeRefused):
         return _lossy_dtype_hint(error, inputs)
     if isinstance(error, IndexTypeRefused | UpdatesTypeRefused):
-        return _dtype_hint(error, inputs) or _example_hint(operator)
+        return _dtype_hint(error, operator, inputs) or _example_hint(operator)
     if isinstance(error, ShapeRefused | DtypeRefused):
         return _vector_hint(operator, inputs) or error.hint or _example_hint(operator)
     return error.hint
@@ -172,16 +172,17 @@ def _flags(operator: Operator, inputs: CallInputs, comparison: Comparison) -> li
 # --- element types: how to convert -------------------------------------------------------------
 
 
-def _dtype_hint(error: DtypeRefused, inputs: CallInputs) -> str:
+def _dtype_hint(error: DtypeRefused, operator: Operator, inputs: CallInputs) -> str:
     """How an input gets the type that is wanted, from where it comes from and what it holds."""
     name, array, origin = error.name, inputs.arrays[error.name], inputs.origins[error.name]
     if isinstance(error, IndexTypeRefused):
-        is_mask = array.dtype.kind == "b"
+        is_address = name not in operator.shape_inputs and "segment" not in operator.name
+        is_mask = is_address and array.dtype.kind == "b"
         advice = _mask_hint(array) if is_mask else explain_lossy_indices(error, inputs.arrays)
         if advice:
             return advice
     if origin == "inline":
-        return _rewrite_hint(error, array, typed=inputs.is_typed[name])
+        return _rewrite_hint(error, operator, inputs)
     if _is_text(error, array):
         return ""
     changes = find_cast_change(array, parse_dtype(error.wanted)) is not None
@@ -202,14 +203,19 @@ def _is_text(error: DtypeRefused, array: Array) -> bool:
     return error.wanted == "str" or array.dtype.kind in "US"
 
 
-def _rewrite_hint(error: DtypeRefused, array: Array, *, typed: bool) -> str:
+def _rewrite_hint(error: DtypeRefused, operator: Operator, inputs: CallInputs) -> str:
     """How an input that stands on the command line is written in another type."""
+    array, typed = inputs.arrays[error.name], inputs.is_typed[error.name]
     is_real = array.dtype.kind != "c"  # which is written in pairs
     if typed and is_real and find_cast_change(array, parse_dtype(error.wanted)) is None:
         return f'write "dtype": "{error.wanted}" there'
     if isinstance(error, IndexTypeRefused):
         return "write them as whole numbers" + ", without a point" * (array.dtype.kind == "f")
-    return "" if _is_text(error, array) else f"--dtype {array.dtype} converts data and {error.name}"
+    with suppress(GscliError):
+        call = CallInputs({**inputs.arrays}, inputs.origins, {**inputs.is_typed}, inputs.attrs)
+        prepare(operator, call, strict=True, dtype=str(array.dtype))
+        return f"--dtype {array.dtype} converts data and {error.name}"
+    return ""
 
 
 def _lossy_dtype_hint(error: LossyTypeRefused, inputs: CallInputs) -> str:

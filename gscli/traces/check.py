@@ -21,13 +21,16 @@ from gscli.base.arrays import Array, Arrays, parse_dtype
 from gscli.base.records import Arguments
 from gscli.base.words import entry_label, format_count, format_place
 from gscli.frameworks import find_called
-from gscli.frameworks.duplicates import find_duplicate_writers, name_shared_cells
+from gscli.frameworks.duplicates import (
+    find_duplicate_writers,
+    ignores_equal_writers,
+    name_shared_cells,
+)
 from gscli.frameworks.execute import translate_to_python
 from gscli.frameworks.notices import iter_cast_notices, iter_unspecified_notices
 from gscli.frameworks.operator import Operator
 from gscli.frameworks.typing import resolve_input_dtype
 from gscli.kernel import scatter
-from gscli.layout import Layout
 from gscli.plan import CallInputs, check_output_size, infer_layout
 from gscli.plan.findings import DEFAULT_LISTED
 from gscli.plan.outcomes import OutcomeCounts, count_outcomes
@@ -114,7 +117,8 @@ def iter_findings(
                 names = [name for name in layout.index_inputs if name in arrays]
                 resized = [name for name in names if arrays[name].shape != checked[name].shape]
                 checked |= {name: _resize(arrays[name], checked[name]) for name in resized}
-                yield from _index_findings(layout, checked, listed, are_whole=not resized)
+                plan = Plan(layout, checked)
+                yield from _index_findings(operator, plan, listed, are_whole=not resized)
                 return
         except UsageError:
             raise
@@ -186,10 +190,10 @@ def _resize(indices: Array, zeros: Array) -> Array:
 
 
 def _index_findings(
-    layout: Layout, arrays: Arrays, listed: int, *, are_whole: bool
+    operator: Operator, plan: Plan, listed: int, *, are_whole: bool
 ) -> Iterator[CheckFinding]:
     """What becomes of the indices; only what is out of range where they are not `are_whole`."""
-    plan = Plan(layout, arrays)
+    layout, arrays = plan.layout, plan.inputs
     findings, total = plan.find_out_of_bounds(listed)
     for finding in findings:
         where = f"{finding.index_path} = {finding.value}"
@@ -201,7 +205,7 @@ def _index_findings(
     if total:
         counts = count_outcomes(plan.assume_validated(), 1)
         yield from _negative_finding(counts)  # legal ones beside those that are refused
-        yield from _duplicate_findings(plan.skip_refused(), listed)
+        yield from _duplicate_findings(operator, plan.skip_refused(), listed)
         return
     judged = plan.validate()
     if layout.reduction == "pow" and not layout.data_shape:  # whose exponents may be refused
@@ -212,7 +216,7 @@ def _index_findings(
     yield from _adjusted_findings(judged, listed)
     for notice in (*iter_unspecified_notices(judged), *iter_cast_notices(judged)):
         yield CheckFinding("open", notice.problem, notice.where)
-    yield from _duplicate_findings(judged, listed)
+    yield from _duplicate_findings(operator, judged, listed)
 
 
 def _adjusted_findings(plan: ValidatedPlan, listed: int) -> Iterator[CheckFinding]:
@@ -237,12 +241,15 @@ def _negative_finding(counts: OutcomeCounts) -> Iterator[CheckFinding]:
         yield CheckFinding("negative", problem, place, hint="some frameworks refuse them")
 
 
-def _duplicate_findings(plan: ValidatedPlan, listed: int) -> Iterator[CheckFinding]:
+def _duplicate_findings(
+    operator: Operator, plan: ValidatedPlan, listed: int
+) -> Iterator[CheckFinding]:
     """Entries that write the same cells, where their order is open."""
     reason = plan.layout.unspecified_order
     if plan.layout.kind == "gather" or not reason:
         return
-    duplicates = find_duplicate_writers(plan, listed)
+    skips_equal = ignores_equal_writers(operator)
+    duplicates = find_duplicate_writers(plan, listed, skips_equal=skips_equal)
     windows = plan.layout.has_overlapping_windows
     thing = name_shared_cells(plan.layout)
     for group in duplicates.groups:

@@ -21,7 +21,7 @@ from gscli.base import GscliError
 from gscli.cli import run_safely
 from gscli.cli.commands.samples import parse_sessions
 from gscli.files.formats import jsonarray
-from gscli.frameworks import NAMES, operators
+from gscli.frameworks import NAMES, find_operator, operators
 
 TESTS = Path(__file__).parents[1]
 
@@ -498,6 +498,27 @@ def test_a_mask_in_place_of_indices_is_turned_into_positions() -> None:
             "torch index-put '[[1,2],[4,5]]' '[0,-1]' '[1.5]' '[30,40]'",
             "indices_1[0] = 1.5 is not a whole number",
         ),
+        (
+            """torch put '[1]' 0 '{"dtype":"uint64","shape":[1],"data":[9223372036854775808]}'""",
+            f"an example that runs: gscli torch put {find_operator('torch.put').example}",
+        ),
+        (
+            """onnx scatter '{"dtype":"bfloat16","shape":[1],"data":[1]}' '[0]' '[1]'""",
+            "scatter-elements takes it",
+        ),
+        ("tf segment-sum '[1,2]' '[true,false]'", "write them as whole numbers"),
+        ("tf unsorted-segment-sum '[1]' '[true]' --num-segments 2", "write them as whole numbers"),
+        (
+            "torch segment-reduce '[1.0]' --lengths '[true]' --reduce sum",
+            "write them as whole numbers",
+        ),
+        (
+            "mxnet pick '[[1,2]]' '[0]' --keepdims 0",
+            "--keepdims says true, --no-keepdims says false; did you mean --axis=0?",
+        ),
+        ("gather 'data=[1, 2]' '[0]'", "--data '[1, 2]'"),
+        ("help index-select", "did you mean torch index-select?"),
+        ("help torch.gather", "did you mean torch gather?"),
     ],
 )
 def test_words_that_other_languages_write_get_the_word_that_is_meant(

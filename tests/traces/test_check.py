@@ -37,6 +37,22 @@ def test_good_inputs_have_no_findings(capsys: pytest.CaptureFixture[str]) -> Non
     assert check(capsys, "scatter-nd", "[1,2]", "[[0],[1]]", "[3,4]") == (0, ["0 findings"])
 
 
+@pytest.mark.parametrize(
+    ("words", "status"),
+    [
+        (("jax", "at-set", "[0,0,0]", "[1,1]", "7"), 0),
+        (("jax", "at-set", "[0,0,0]", "[1,1]", "[7,8]"), 1),
+        (("scatter-nd", "[0,0,0]", "[[1],[1]]", "[7,7]"), 1),
+    ],
+)
+def test_equal_writers_are_a_finding_where_a_run_warns_of_them(
+    words: tuple[str, ...], status: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert check(capsys, *words)[0] == status
+    assert run_safely([*words, "-q"]) == 0
+    assert ("warning" in capsys.readouterr().err) == bool(status)
+
+
 def test_every_bad_index_is_told_with_its_place(capsys: pytest.CaptureFixture[str]) -> None:
     status, lines = check(capsys, "gather-nd", "[[1,2],[3,4]]", "[[0,0],[0,2],[-3,1],[7,-9]]")
     assert status == 1

@@ -21,7 +21,6 @@ from gscli.cli.building import (
     format_input_metavars,
     format_option_help,
     list_own_options,
-    suggest_commands,
     tool,
 )
 from gscli.cli.options import (
@@ -63,10 +62,11 @@ def _format_command_help(words: Sequence[str]) -> str:
     command: Any = make_root_group()
     context = command.make_context("gscli", [], resilient_parsing=True)
     for number, word in enumerate(words):
-        names = command.list_commands(context) if isinstance(command, LazyGroup) else []
-        below = command.get_command(context, word) if names else None
+        below, hint = None, "gscli help"
+        if isinstance(command, LazyGroup):
+            names = [*(() if number else TOPICS), *command.list_commands(context)]
+            below, hint = command.get_command(context, word), command.suggest(word, names, hint)
         if below is None:
-            hint = suggest_commands(word, names if number else [*TOPICS, *names], "gscli help")
             raise UsageError(f"no help on {' '.join(words)!r}"[:200], hint=hint)
         command = below
         context = command.make_context(word, [], parent=context, resilient_parsing=True)
