@@ -379,6 +379,13 @@ class Settings(Record):
         """How files are read, as `gscli.files.load` takes it."""
         return {"dtype": self.dtype, "empty_dtype": "int64", "max_bytes": self.max_bytes}
 
+    def check_result_size(self, size: int, where: str) -> None:
+        """LimitRefused for more than `--max-bytes`, where it is named: mapped files have none."""
+        if self.max_bytes is not None:
+            from gscli.files.content import check_limit
+
+            check_limit(size, self.max_bytes, where, "the result", hint=f"--max-bytes {size}")
+
     def to_environment(self) -> dict[str, str]:
         """Variables that give another gscli these options of the screen.
 

@@ -258,6 +258,8 @@ def test_a_limit_that_is_named_holds_for_the_result(
     assert not Path(f"old.{form}").exists()
     assert run_safely([*words, "400", "--dtype", "float64"]) == 65
     assert run_safely([*words, "400"]) == 0
+    for limit, status in (("399", 65), ("400", 0)):
+        assert run_safely(["grad", "gather", source, "[0]", "-q", "--max-bytes", limit]) == status
 
 
 def test_convert_through_pipes() -> None:

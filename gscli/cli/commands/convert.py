@@ -68,7 +68,6 @@ def convert(
 ) -> int:
     from gscli import files
     from gscli.base.arrays import document_dtype, parse_dtype
-    from gscli.files.content import check_limit
     from gscli.views.progress_bar import ProgressBar
 
     if target == "-" and settings.json is not None:
@@ -86,9 +85,7 @@ def convert(
     array = loaded.array
     if cast and settings.dtype is not None:
         array = _cast_lossy(array, parse_dtype(settings.dtype), loaded.origin)
-    if settings.max_bytes is not None:  # a mapped file has none of its own
-        hint = f"--max-bytes {array.nbytes}"
-        check_limit(array.nbytes, settings.max_bytes, loaded.origin, "the result", hint=hint)
+    settings.check_result_size(array.nbytes, loaded.origin)
     with ProgressBar("writing", array.nbytes, unit="bytes") as bar:
         files.save(
             target, array, format=settings.format, max_bytes=settings.max_bytes, chunks=chunks,

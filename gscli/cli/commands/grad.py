@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from gscli.base import UsageError, check_name, check_rule
-from gscli.base.arrays import Arrays
+from gscli.base.arrays import Array, Arrays
 from gscli.cli.building import Call
 from gscli.cli.options import (
     OTHER_RESULTS,
@@ -83,9 +83,7 @@ def run_grad(
         sys.stdout.write(write_programs(loop, code, call.inputs.origins))
         return 0
     gradients = trace_gradients(trace, own_flow, rules)
-    chosen = gradients.arrays
-    if of is not None:
-        chosen = {of: chosen[_choose_name(chosen, of, "--of")]}
+    chosen = _choose_gradients(gradients.arrays, of, settings)
     verdict = None
     if expected is not None:
         from gscli.lab.gradient_causes import GradientDiagnosis
@@ -123,6 +121,16 @@ def _split_name(text: str) -> tuple[str, str]:
     """
     name, mark, rest = text.partition("=")
     return (name, rest) if mark and name.isidentifier() else ("", text)
+
+
+def _choose_gradients(
+    arrays: dict[str, Array], name: str | None, settings: Settings
+) -> dict[str, Array]:
+    """All gradients or the one that is named, none of them above `--max-bytes`."""
+    chosen = arrays if name is None else {name: arrays[_choose_name(arrays, name, "--of")]}
+    for each, array in chosen.items():
+        settings.check_result_size(array.nbytes, f"gradient of {each}")
+    return chosen
 
 
 def _choose_name(arrays: Arrays, name: str, flag: str) -> str:
