@@ -92,7 +92,10 @@ def read_call(observation: RuntimeObservation) -> FuzzCase:
     known = {attribute.name: attribute.default for attribute in operator.attributes}
     attrs = {key: value for key, value in document["attrs"].items() if known[key] != value}
     kind = LoopGradientCase if "--rules" in words else FuzzCase
-    return kind(operator, inputs, attrs, has_gradients=True)
+    case = kind(operator, inputs, attrs, has_gradients=True)
+    if "--cotangent" in words:
+        vars(case)["cotangent"] = np.asarray(load_input("cotangent", document["cotangent"]))
+    return case
 
 
 def run_for_document(words: list[str]) -> dict[str, Any]:
