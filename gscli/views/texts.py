@@ -106,6 +106,21 @@ class NumberFormat(Record):
         text = self.signs.sanitize(str(value), _WIDEST)
         return f'"{text}"' if isinstance(value, str) else text
 
+    def format_columns(self, arrays: Sequence[Array]) -> list[Sequence[str]]:
+        """The values of arrays of one size, each row-major, told apart place by place.
+
+        >>> NumberFormat(1).format_columns([np.array([1.1, 2]), np.array([1.10009, 2])])
+        [('1.1', '2.0'), ('1.10009', '2.0')]
+        """
+        texts = zip(*map(self.format_column, arrays), strict=True)
+        values = zip(*(array.flat for array in arrays), strict=True)
+        return [*zip(*map(self.tell_apart, texts, values), strict=True)] or [()] * len(arrays)
+
+    def tell_apart(self, texts: Sequence[str], values: Sequence[object]) -> Sequence[str]:
+        """Texts for values of one cell, all digits where fewer would make different ones equal."""
+        exact = [*map(self.format_exact, values)]
+        return exact if len({*texts}) < len({*exact}) else texts
+
     def _reals(self, array: Array) -> list[str]:
         values = array.astype(np.float64).reshape(-1).tolist()
         pattern = f"%.{self.digits}{'e' if self.scientific else 'f'}\n"
@@ -221,16 +236,12 @@ class CellTexts:
         changed = unequal_cells(before, after) if texts.size else texts
         for place in map(tuple, np.argwhere(changed).tolist()):
             if not all(mark.alarm for mark in self.marked.get(place, ())):
-                pair = texts[place], self.cells[place]
-                pair = self.tell_apart(pair, (before[place], after[place]))
-                self.cells[place] = self.signs.arrow.join(pair)
+                both, pair = (texts[place], self.cells[place]), (before[place], after[place])
+                self.cells[place] = self.signs.arrow.join(self.tell_apart(both, pair))
 
-    def tell_apart(self, texts: tuple[str, str], values: tuple[object, object]) -> tuple[str, str]:
-        """Two texts of a cell without needless zeros; with all digits where they are the same."""
-        first, second = map(strip_zeros, texts)
-        if first == second and values[0] != values[1]:
-            first, second = map(self.numbers.format_exact, values)
-        return first, second
+    def tell_apart(self, texts: Sequence[str], values: Sequence[object]) -> Sequence[str]:
+        """Texts of a cell without needless zeros; with all digits where they are the same."""
+        return self.numbers.tell_apart([*map(strip_zeros, texts)], values)
 
     def write_differences(
         self, cells: Array, values: Array, differing: BoolArray

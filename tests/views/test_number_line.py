@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from gscli.lab.answers import ComparisonResult
+from gscli.lab.answers import ComparisonResult, group_equal_results
 from gscli.lab.compare import compare
 from gscli.layout.axes import OutOfBounds
 from gscli.plan.outcomes import AdjustedIndex
@@ -16,6 +17,7 @@ from gscli.views.lines import render_text
 from gscli.views.look import ViewOptions
 from gscli.views.number_line import NumberLine
 from gscli.views.number_line import make_number_line as line_of
+from gscli.views.page import render_page
 from gscli.views.terminal.compare import ComparisonView
 from gscli.views.words.compare_words import describe_comparison
 from gscli.views.words.comparison import ComparisonTexts, describe_lettered_refusal
@@ -203,3 +205,24 @@ def test_the_base_is_the_same_at_every_width() -> None:
         drawn = " ".join(render_text(ComparisonView(comparing, options), options).split())
         bases.add(re.findall(r"a value other than (.*?)'s", drawn)[0])
     assert bases == {"NumPy take (clip)"}
+
+
+@pytest.mark.parametrize("lines", [True, False])
+@pytest.mark.parametrize("shape", [(1,), (3,), (2, 2)])
+def test_every_view_has_digits_enough_to_tell_answers_apart(
+    shape: tuple[int, ...], *, lines: bool
+) -> None:
+    data = np.full(shape, 1 / 3)
+    alone = compare("gather", {"data": data, "indices": np.arange(shape[0])}, only=["onnx"])
+    row, other = alone.rows[0], np.where(np.arange(data.size).reshape(shape), data, data + 1e-9)
+    rows = [row, row.with_runtime_answer("ort", other, None)]
+    comparing = replace(alone, groups=group_equal_results(rows))
+    options = PLAIN._replace(lines=lines)
+    views = (
+        render_text(ComparisonView(comparing, options), options),
+        describe_comparison(comparing, options),
+        render_page([comparing]),
+    )
+    for text in views:
+        assert "0.3333333333333333" in text
+        assert "0.3333333343333333" in text

@@ -133,8 +133,15 @@ class ComparisonTexts:
             landings[entry.number] = ", ".join(ways)
         return [
             ResultCell(text, "differs" if flags[number] else "same", landings.get(number, ""))
-            for number, text in enumerate(self.numbers.format_column(output))
+            for number, text in enumerate(self._texts[group.labels])
         ]
+
+    @cached_property
+    def _texts(self) -> dict[tuple[str, ...], Sequence[str]]:
+        """The values of each answer by its labels, where all have a cell per column."""
+        answers = [(group.labels, group.first.output) for group in self.groups]
+        outputs = {labels: output for labels, output in answers if output is not None}
+        return dict(zip(outputs, self.numbers.format_columns([*outputs.values()]), strict=True))
 
     @cached_property
     def heads(self) -> list[tuple[int | None, str]]:
@@ -158,7 +165,7 @@ class ComparisonTexts:
             return [], ["the others are compared with it" if self.has_others else "the only answer"]
         flags, listed = self.comparing.differing_mask(group), list[Difference]()
         if flags is None:
-            text = f"another shape: {format_shape(output.shape)}  {self._short(output)}"
+            text = f"another shape: {format_shape(output.shape)}  {''.join(self._shorten(output))}"
             return [], [text.rstrip()]
         places = np.flatnonzero(flags)
         while len(places) and len(listed) < limit:
@@ -167,20 +174,23 @@ class ComparisonTexts:
             count = int(np.count_nonzero(flags[at]))
             whole = "" if count == flags[at].size else f" ({count} of {flags[at].size} cells)"
             name = f"output[{named}]{whole}"
-            listed.append((name, self._short(output[at]), self._short(base[at])))
+            mine, other = self._shorten(output[at], base[at])
+            listed.append((name, mine, other))
             places = places[count:]
         rest = f"and {format_count(len(places), 'more cell')}" if listed else "no cell differs"
         return listed, [rest] * bool(len(places) or not listed)
 
-    def _short(self, values: Array) -> str:
-        """The first values of a slice, or its only one; one value for a long slice of it."""
-        flat = np.asarray(values).reshape(-1)
-        texts = self.numbers.format_column(flat[:SHORT_ROW])
-        if flat.size <= SHORT_ROW:
-            return " ".join(texts)
-        if not unequal_cells(flat, np.broadcast_to(flat[:1], flat.shape)).any():
-            return f"{flat.size:,} times {texts[0]}"
-        return " ".join([*texts, self.signs.cut])
+    def _shorten(self, *slices: Array) -> Iterator[str]:
+        """The first values of each slice, or its only one; one value for a long slice of it."""
+        flats = [np.asarray(values).reshape(-1) for values in slices]
+        columns = self.numbers.format_columns([flat[:SHORT_ROW] for flat in flats])
+        for flat, texts in zip(flats, columns, strict=True):
+            if flat.size <= SHORT_ROW:
+                yield " ".join(texts)
+            elif not unequal_cells(flat, np.broadcast_to(flat[:1], flat.shape)).any():
+                yield f"{flat.size:,} times {texts[0]}"
+            else:
+                yield " ".join([*texts, self.signs.cut])
 
     def list_footnotes(self) -> list[str]:
         """Rule sets that have no way to say the call, and what others warn of, as sentences."""
