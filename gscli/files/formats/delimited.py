@@ -164,7 +164,7 @@ def _find_columns(header: list[str], member: str, name: str) -> list[int]:
     for column in names:
         check_single_name(header.count(column) <= 1, "columns", column, name)
         if column not in header:
-            problem = f"{name} has no column {sanitize(column, 60)}"
+            problem = f"{name} has no column {sanitize(_join_names([column]), 60)}"
             hint = f"each goes by its name: {member_word(name, header[-1])}"
             titles = (_join_names([title]) for title in header)
             raise CannotRead(problem, valid=list_keys(titles), hint=hint)
@@ -187,7 +187,8 @@ def _split_names(text: str) -> list[str]:
     ['id', 'qty, n']
     """
     with suppress(csv.Error):
-        return next(csv.reader([text], skipinitialspace=True)) or [text]
+        names = next(csv.reader([text], skipinitialspace=True))
+        return [name.strip() for name in names] or [text]
     return text.split(",")
 
 
