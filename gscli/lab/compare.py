@@ -170,10 +170,8 @@ class RuleSetQuestion(Record):
     def ask(self, operator: Operator, comparison: Comparison, attrs: Arguments) -> RuleSetResult:
         """The answer of a rule set, or its refusal."""
         roles, inputs = self._convert_inputs(comparison)
-        names = {comparison.axis: "axis"} | roles
-        row = RuleSetResult(
-            comparison.label, operator, inputs, attrs, comparison.inputs[1], roles=names
-        )
+        name, indices = comparison.label, comparison.inputs[1]
+        row = RuleSetResult(name, operator, inputs, attrs, indices, roles=roles)
         try:
             # As the operator's own command does: masks first, for PyTorch's may be of uint8.
             bare, sources, rest = expand_masks(operator, inputs, attrs)
@@ -188,8 +186,8 @@ class RuleSetQuestion(Record):
         return replace(row, trace=Trace(operator, *done, notices=tuple(settled.notices)))
 
     def _convert_inputs(self, comparison: Comparison) -> tuple[dict[str, str], dict[str, Array]]:
-        """The operator's inputs under its own names, and what each of them is to the concept."""
-        roles: dict[str, str] = {}
+        """What the operator's own names are to the concept, and its inputs under these names."""
+        roles = {comparison.axis: "axis"}
         converted: dict[str, Array] = {}
         for role, name in zip(("data", "indices", "updates"), comparison.inputs, strict=False):
             if name:
