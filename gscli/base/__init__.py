@@ -59,6 +59,10 @@ class CaretLine(Record):
 Detail: TypeAlias = str | CaretLine
 
 
+# The largest number that an index can be.
+MAX_INDEX = 2**63 - 1
+
+
 class Finding(Record):
     """One index number outside its legal range, as data.
 
@@ -86,7 +90,7 @@ class Finding(Record):
         """
         if self.high < 0:
             return "none: " + ("no cells" if self.axis is None else f"axis {self.axis} is empty")
-        return f"{self.low} … {self.high}"
+        return f"{self.low} and more" if self.high == MAX_INDEX else f"{self.low} … {self.high}"
 
     @property
     def index_path(self) -> str:

@@ -270,7 +270,8 @@ class Signature:
             if item.kind == "many":
                 bound[item.name] = tuple(tensors[name] for name in self.variadic_inputs(tensors))
         layout = self.function(*bound.values(), **values)
-        return layout._replace(attributes=tuple(values.items()))
+        is_counted = bool(self.counted_inputs(values.items()))
+        return layout._replace(attributes=tuple(values.items()), is_counted=is_counted)
 
     def check_input_names(self, names: Iterable[str]) -> None:
         """UsageError where an input is missing, or one is named that the operator does not have;

@@ -65,7 +65,7 @@ class Fold(Record):
 
 
 class LayoutFields(Record):
-    """What a layout is made of."""
+    """What a layout is made of. `is_counted`: its rows are as many as the index numbers say."""
 
     kind: Literal["gather", "scatter"]
     addressing: Addressing
@@ -83,6 +83,7 @@ class LayoutFields(Record):
     unspecified: tuple[Unspecified, ...] = ()
     attributes: tuple[tuple[str, object], ...] = ()
     fold: Fold | None = None
+    is_counted: bool = False
 
 
 class Layout(LayoutFields):

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from gscli.base import CaretLine, Finding, IndexRefused
+from gscli.base import MAX_INDEX, CaretLine, Finding, IndexRefused
 from gscli.base.arrays import BoolArray
 from gscli.base.words import format_count
 from gscli.disk import mapped
@@ -72,8 +72,9 @@ def _describe_index(indices: BoundLayout, column: int, entry: int) -> Finding:
     layout, vector = indices.layout, indices.index_vector(entry)
     if source != layout.addressing.columns[column].source:
         vector = (True,)  # of a mask, beyond the axis
-    ends = legal_range(layout.axes[layout.column_axes[column]], layout.policy)
-    return Finding(source, position, vector[column], vector, column, axis, *ends, entry)
+    low, high = legal_range(layout.axes[layout.column_axes[column]], layout.policy)
+    high = MAX_INDEX if layout.is_counted else high
+    return Finding(source, position, vector[column], vector, column, axis, low, high, entry)
 
 
 def out_of_bounds_error(layout: Layout, findings: Sequence[Finding], total: int) -> IndexRefused:
