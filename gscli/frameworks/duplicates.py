@@ -161,17 +161,13 @@ def name_shared_cells(layout: Layout) -> str:
     return "cells" if layout.has_overlapping_windows else "slice"
 
 
-def ignores_equal_writers(operator: Signature) -> bool:
-    """Whether entries that bring the same bits may share a cell."""
-    return operator.framework_name not in _FORBIDDING
-
-
 def duplicate_notice(operator: Signature, plan: ValidatedPlan) -> list[Notice]:
     """The warning about entries that write one cell where no text says which of them wins."""
     reason = plan.layout.unspecified_order
     if not reason:
         return []
-    twins = find_duplicate_writers(plan, _DESCRIBED, skips_equal=ignores_equal_writers(operator))
+    skips_equal = operator.framework_name not in _FORBIDDING
+    twins = find_duplicate_writers(plan, _DESCRIBED, skips_equal=skips_equal)
     if not twins.groups:
         return []
     lines = [_format_writers(plan, group) for group in twins.groups]

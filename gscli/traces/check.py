@@ -21,11 +21,7 @@ from gscli.base.arrays import Array, Arrays, parse_dtype
 from gscli.base.records import Arguments
 from gscli.base.words import entry_label, format_count, format_place
 from gscli.frameworks import find_called
-from gscli.frameworks.duplicates import (
-    find_duplicate_writers,
-    ignores_equal_writers,
-    name_shared_cells,
-)
+from gscli.frameworks.duplicates import find_duplicate_writers, name_shared_cells
 from gscli.frameworks.execute import translate_to_python
 from gscli.frameworks.notices import iter_cast_notices, iter_unspecified_notices
 from gscli.frameworks.operator import Operator
@@ -248,7 +244,8 @@ def _duplicate_findings(
     reason = plan.layout.unspecified_order
     if plan.layout.kind == "gather" or not reason:
         return
-    skips_equal = ignores_equal_writers(operator)
+    # Elsewhere `counts[words] += 1` is meant to count every word, and brings equal values.
+    skips_equal = operator.framework_name == "jax"
     duplicates = find_duplicate_writers(plan, listed, skips_equal=skips_equal)
     windows = plan.layout.has_overlapping_windows
     thing = name_shared_cells(plan.layout)
