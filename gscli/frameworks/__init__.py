@@ -262,22 +262,21 @@ def _surplus_hint(
     """What a word too many may mean; `known`: attributes that are not set, and their kinds."""
     name, mark, _ = extra.partition("=")
     kind = known.get(name.replace("-", "_"), "") if mark else ""
-    switches = [item.replace("_", "-") for item, kind in known.items() if kind == "bool"]
+    is_switched = extra in ("0", "1")  # by a switch that is set, or is said otherwise
+    flags = [item for item in operator.attributes if item.kind == "bool"]
+    switches = [
+        item.name.replace("_", "-") for item in flags if (item.name in known) != is_switched
+    ]
+    values = "; ".join(f"--{name} says true, --no-{name} says false" for name in switches)
     if kind == "bool" or (switches and not {"true", "false"}.isdisjoint(map(str.lower, words))):
-        return "; ".join(f"--{name} says true, --no-{name} says false" for name in switches)
+        return values
     if re.match("--?[a-z]", extra):
         return "options stand before --"
     options = [f"--{sanitize(extra)}"] if kind else []
     ones = [extra] if mark or "axis" in operator.input_names else words
     numbers = [word for word in ones if re.fullmatch(r"-?\d+", word)]
-    typed = operator.attributes_by_name.keys() - known.keys() if extra in ("0", "1") else ()
-    hints = [
-        f"--{name} says true, --no-{name} says false"
-        for name, item in operator.attributes_by_name.items()
-        if item.kind == "bool" and name in typed
-    ]
     first = next(iter(operator.attributes_by_name), "")
     if numbers and first != "opset" and known.get(first) == "int":
         number = numbers[0 if operator.framework.name == "torch" else -1]  # gather(x, dim, i)
         options = options or [f"--{first.replace('_', '-')}={number}"]
-    return "; ".join(filter(None, [*hints, format_suggestion(options)]))
+    return "; ".join(filter(None, [values * is_switched, format_suggestion(options)]))

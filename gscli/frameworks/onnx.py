@@ -320,8 +320,7 @@ def _check_dtypes(
     if data.dtype == "bfloat16" and opset is not None and opset < 13:  # noqa: PLR2004  the version
         allowed = tuple(name for name in DTYPES if name != "bfloat16")
         why = f"bfloat16 came with opset 13, this is opset {opset}"
-        is_scatter = opset == 9  # noqa: PLR2004  which ended before
-        hint = "scatter-elements takes it" if is_scatter else "--opset 13"
+        hint = "scatter-elements takes it" if opset == 9 else "--opset 13"  # noqa: PLR2004  Scatter
         check_dtype(data, allowed, why, hint)
     check_dtypes(data, DTYPES, indices, index_types)
 
