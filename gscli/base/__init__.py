@@ -108,10 +108,11 @@ class GscliError(Exception):
     `problem` is one short line without a full stop; `where` names the file or argument and the
     position; `detail_items` are lines with the numbers, some with a part that is pointed at;
     `valid` is the legal range; `hint` a literal thing to do or type. All are made safe to print.
-    `document`: what a document has beside the error.
+    `document`: what a document has beside the error. `usual_hint`: what most of a kind may do.
     """
 
     code: ClassVar[ExitCode] = ExitCode.INVALID_DATA
+    usual_hint: ClassVar[str] = ""
     document: Mapping[str, object] = MappingProxyType({})
 
     def __init__(
@@ -390,3 +391,4 @@ class CannotWrite(GscliError):
     """The output cannot be written; nothing was changed."""
 
     code = ExitCode.UNWRITABLE
+    usual_hint = "name another place; see that its folder is there and may be written to"

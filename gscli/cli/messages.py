@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from traceback import walk_tb
 from typing import Any, get_args
 
-from gscli.base import CannotRead, CannotWrite, ContentRefused, ExitCode, GscliError, UsageError
+from gscli.base import CannotRead, ContentRefused, ExitCode, GscliError, UsageError
 from gscli.base.messages import format_message
 from gscli.base.words import format_command, format_suggestion, quote_word, suggest_names
 from gscli.cli.options import (
@@ -123,11 +123,9 @@ def make_default_hint(error: GscliError, path: str) -> str:
     >>> make_default_hint(UsageError("an axis too many"), "gscli gather")
     'gscli gather --help'
     """
-    if isinstance(error, CannotWrite):
-        return "name another place; see that its folder is there and may be written to"
     if isinstance(error, ContentRefused | CannotRead):
         return "what is read, and how it is written: gscli help inputs"
-    return f"{path} --help"
+    return error.usual_hint or f"{path} --help"
 
 
 def make_internal_error(error: Exception) -> InternalError:

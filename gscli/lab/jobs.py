@@ -79,7 +79,8 @@ def run_job(line: bytes, number: int) -> dict[str, Any]:
         refused = LimitRefused("not enough memory for this line", where=f"line {number}")
         return {**_identify_line(name, number), "error": refused.to_dict()}
     except GscliError as error:
-        error.hint = write_hint(error.hint) or "what a line holds: gscli batch --help"
+        usual = error.usual_hint or "what a line holds: gscli batch --help"
+        error.hint = write_hint(error.hint) or usual
         return {**_identify_line(name, number), "error": error.to_dict(), **error.document}
     return result
 

@@ -100,6 +100,15 @@ def test_statistics_of_one_and_of_all(archive: Path, capsys: pytest.CaptureFixtu
     assert json.loads(shown(capsys, f"{archive}::odd", "--stat", "--json"))["nan"] == 1
 
 
+def test_statistics_pass_over_what_no_operator_takes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    np.savez(tmp_path / "x.npz", o=np.array([{}], object), n=np.arange(2))
+    rows = shown(capsys, tmp_path / "x.npz", "--stat").splitlines()
+    assert rows[0] == "o  element type object is not supported"
+    assert rows[1].startswith("n  int64 [2]  min=0")
+
+
 def test_statistics_of_no_tensor_are_none(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

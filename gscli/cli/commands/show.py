@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from gscli.base import UsageError
+from gscli.base import DtypeRefused, UsageError
 from gscli.base.words import format_columns, format_shape, join_lines, sanitize
 from gscli.cli.building import complete_file, tool
 from gscli.cli.options import (
@@ -159,9 +159,17 @@ def _print_statistics(
     width = max((len(sanitize(name)) for name in words), default=0)
     documents, lines = list[dict[str, object]](), list[str]()
     for name, word in words.items():
-        array = files.load(word, name="tensor", stdin=stdin, **settings.reading).array
+        head = f"{sanitize(name):<{width}}  " * (listed is not None)
+        try:
+            array = files.load(word, name="tensor", stdin=stdin, **settings.reading).array
+        except DtypeRefused as refusal:
+            if listed is None:
+                raise
+            lines.append(head + refusal.problem)
+            documents.append({"name": name, "problem": refusal.problem})
+            continue
         summary = compute_statistics(*_take_chosen(array, settings))
-        lines.append(f"{sanitize(name):<{width}}  " * (listed is not None) + summary.text())
+        lines.append(head + summary.text())
         mapped.check_unchanged(array)
         documents.append({"name": name, **summary.to_dict()} if name else summary.to_dict())
     document = documents[0] if listed is None else {"file": text, "members": documents}
