@@ -488,6 +488,22 @@ def test_a_quiz_reveals_all_of_the_output_beside_what_was_typed(show: Any) -> No
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("typed", "said"), [("5.67", "All 2"), ("5.666666666666667", "All 2"), ("5.7", "1 of 2")]
+)
+def test_a_quiz_takes_fractions_rounded_to_three_digits_or_more(
+    show: Any, typed: str, said: str
+) -> None:
+    inputs = {"input": [1.0, 5, 5], "index": [1, 1, 2], "src": [5.0, 7, 3]}
+    call = "torch.scatter_reduce", inputs, {"dim": 0, "reduce": "mean"}
+    window = show(trace(*call), quiz=True)
+    for place, text in ((2, typed), (3, "4")):
+        window.type(f".output td:nth-of-type({place}) input", text)
+    window.press("Enter")
+    assert words(window.run(SAID)).startswith(f"{said} cells that change are right")
+
+
+@pytest.mark.slow
 def test_a_quiz_counts_only_cells_that_change(show: Any) -> None:
     window = show(added(), quiz=True)
     window.click(BACK)

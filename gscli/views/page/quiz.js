@@ -25,17 +25,15 @@ function Quiz(section, solved) {
   var counted = gather ? "cells" : "cells that change"; // a gather fills all there are
   score.textContent = "What is the output? Type the values of the " + counted + ", then check."
     + (gather ? "" : " A cell that you leave empty keeps the value it starts with.");
-  controls.appendChild(button("check", check));
-  controls.appendChild(button("reveal", reveal));
-  section.insertBefore(controls, question);
-  section.insertBefore(score, question);
+  controls.append(button("check", check), button("reveal", reveal));
+  question.before(score, controls);
 
   // The cells of the answer that waits in its template.
   function results() {
     return all(section.querySelector("template").content, ".output td").filter(isCell);
   }
 
-  function changes(place) { return !same(starts[place], solution[place]); }
+  function changes(place) { return !equal(starts[place], solution[place]); }
 
   // A cell counts when it changes, or when it was changed and should not have been.
   function check() {
@@ -79,11 +77,21 @@ function Quiz(section, solved) {
 }
 
 // Values are compared as numbers where they are numbers: 41 is 41.0.
-function same(typed, right) {
+function equal(typed, right) {
   function bare(text) {
     text = text.replace(/^"|"$/g, "").toLowerCase();
     return { "true": "t", "false": "f" }[text] || text;
   }
   var a = bare(typed), b = bare(right);
   return a === b || (a !== "" && b !== "" && Number(a) === Number(b));
+}
+
+// A fraction may be rounded, to three digits at least: 5.67 and 5.666666667 are 5.6667.
+function same(typed, right) {
+  function length(text) { return text.replace(/e.*|\D/gi, "").replace(/^0+/, "").length; }
+  function round(text) {
+    return Number(text).toPrecision(Math.max(3, Math.min(length(typed), length(right))));
+  }
+  return equal(typed, right)
+    || (/[.e]/.test(right) && right * 1 && round(typed) === round(right));
 }
