@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 from gscli.base.arrays import Array
 from gscli.base.records import Record
 from gscli.base.words import format_count
+from gscli.layout.axes import span_positions
 from gscli.views.cell_rows import TensorRenderer
 from gscli.views.lines import Block, flow_blocks, make_block
 from gscli.views.look import (
@@ -34,16 +35,17 @@ LENS_GAP = 4
 
 
 class RenderedGroup(Record):
-    """Drawn tensors, the format of their numbers, and per tensor the marks not to be seen.
+    """Drawn tensors, the format of their numbers, and per tensor how many entries a cell shows.
 
     `columns`: how many are shown, of all tensors together. `wrong`: shown cells that differ from
-    what is expected.
+    what is expected. `remedies`: the options that show marked entries which no cell shows.
     """
 
     blocks: tuple[Block, ...]
     numbers: NumberFormat
     columns: int
-    hidden: tuple[tuple[str, int], ...]
+    seen: tuple[tuple[str, int], ...]
+    remedies: frozenset[str]
     wrong: int = 0
 
 
@@ -65,9 +67,11 @@ def render_tensors(
     painters = [painter for group in groups for painter in group]
     blocks = tuple(block for group in groups for block in _render_member(group, options))
     columns = sum(len(painter.shown) for painter in painters)
-    hidden = tuple((group[0].subject.name, _count_hidden_entries(group)) for group in groups)
+    visible = [{number for each in group for number in each.visible_entries()} for group in groups]
+    seen = tuple(zip([view.name for view in tensor_views], map(len, visible), strict=True))
+    remedies = frozenset().union(*map(_find_remedies, groups, visible))
     wrong = len({cell for painter in painters for cell in painter.shown_differences()})
-    return RenderedGroup(blocks, numbers, columns, hidden, wrong)
+    return RenderedGroup(blocks, numbers, columns, seen, remedies, wrong)
 
 
 def _is_mapped(view: TensorView, options: ViewOptions) -> bool:
@@ -113,9 +117,14 @@ def _render_member(painters: Sequence[TensorRenderer], options: ViewOptions) -> 
     return [seen, make_block(lines)]
 
 
-def _count_hidden_entries(painters: Sequence[TensorRenderer]) -> int:
-    """How many entries no shown cell carries, of those that are to be seen at all."""
-    visible = {number for painter in painters for number in painter.visible_entries()}
+def _find_remedies(painters: Sequence[TensorRenderer], visible: set[int]) -> Iterator[str]:
+    """The options that show the marked entries which are not `visible`."""
     whole = painters[0].sheet
-    in_view = (mark for mark in whole.subject.marks if whole.is_region or whole.is_in_view(mark))
-    return len({mark.number for mark in in_view} - visible)
+    rows = sorted({row for painter in painters for row in painter.sheet.selection.rows})
+    for mark in (mark for mark in whole.subject.marks if mark.number not in visible):
+        if not whole.is_region and not whole.is_in_view(mark):
+            yield "another --slice"
+        else:
+            yield "--full"
+            if whole.rank < MATRIX or not span_positions(rows, mark.box[-MATRIX]):
+                yield "--rows N"

@@ -8,7 +8,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from gscli.base.arrays import Array
-from gscli.base.words import MAX_LETTERED_ENTRIES, format_shape
+from gscli.base.words import MAX_LETTERED_ENTRIES, format_count, format_shape
 from gscli.kernel.reductions import REDUCTION_WORDS
 from gscli.layout.axes import Shape, box_size
 from gscli.layout.families import broadcast_shapes
@@ -227,15 +227,20 @@ class Picture(TraceDrawing):
         return format_counts(self.trace, count_cells(self.trace))
 
     def _render_hidden(self, group: RenderedGroup, width: int) -> list[Line]:
-        marked, listed, dim = len(self.marked_entries), len(self.listed_entries), self.look.dim
-        if listed == self.trace.entry_count and not any(count for _, count in group.hidden):
+        """How many entries are marked in each tensor and listed, and the options that show more."""
+        listed, total, options = len(self.listed_entries), self.trace.entry_count, self.options
+        remedies = set(group.remedies)
+        if listed < total:
+            remedies |= {"--limit N"} if options.limit is not None else {"--limit N", "--full"}
+        if not remedies:
             return []
-        from gscli.views.terminal.legend import describe_hidden_entries
-
-        lines, hints = list[Line]([[]]), self.options.hints
-        for text in describe_hidden_entries(self.trace, marked, listed, group.hidden, hints=hints):
-            lines += wrap_paragraph(text, width - 1, dim, head=[(f"{self.signs.across} ", dim)])
-        return lines
+        counts = [(f"marked in {name}", count) for name, count in group.seen] + [("listed", listed)]
+        texts = [f"{count:,} {what}" for what, count in counts if count < total]
+        text = ", ".join([format_count(total, "entry", "entries"), *texts])
+        if options.hints:
+            text += f": {', '.join([*sorted(remedies, reverse=True), 'gscli explain'])}"
+        dim = self.look.dim
+        return [[], *wrap_paragraph(text, width - 1, dim, head=[(f"{self.signs.across} ", dim)])]
 
 
 # Updates of one slice that stand in the table; of larger ones it says the shape.

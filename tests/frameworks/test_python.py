@@ -87,7 +87,7 @@ def test_what_python_draws_names_no_option_of_the_shell() -> None:
     for drawn in (gscli.compare("gather", inputs), gscli.trace("gather", many)):
         text = str(gscli.show(drawn))
         assert not re.search(r" --\w|gscli \w", text + drawn._repr_html_()), text
-    assert "79 more entries not listed" in text
+    assert "99 entries, 20 marked in data, 20 marked in output, 20 listed" in text
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,7 @@ def check_letters(drawn: Picture, options: ViewOptions) -> None:
             counted += int(more or 0)
         labels = {mark.label for mark in subject.marks}
         missing = len(labels - shown)
-        hidden = dict(group.hidden).get(subject.name, 0)
+        hidden = len(labels) - dict(group.seen)[subject.name]
         assert missing <= hidden + counted, (labels - shown, hidden, counted, text)
 
 

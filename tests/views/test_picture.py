@@ -77,7 +77,7 @@ def test_two_letter_labels_on_one_cell_are_separated() -> None:
 def test_a_large_number_of_entries_is_said() -> None:
     found = trace("onnx.gather", {"data": [1, 2], "indices": np.zeros(5000, np.int64)})
     text = drawn(found)
-    assert "5,000 entries, 200 drawn, 20 listed: --limit N, gscli explain" in text
+    assert "5,000 entries, 200 marked in data, 61 marked in output, 20 listed: --rows N," in text
 
 
 def test_cells_of_entries_not_drawn_are_not_called_untouched() -> None:
@@ -88,18 +88,41 @@ def test_cells_of_entries_not_drawn_are_not_called_untouched() -> None:
     assert "planes untouched" not in drawn(many)
 
 
-def test_hidden_cells_are_counted() -> None:
-    data = np.zeros((400, 2))
-    vectors = [[row, 0] for row in range(0, 400, 8)]
-    found = trace("onnx.gather_nd", {"data": data, "indices": vectors})
-    text = " ".join(drawn(found).split())
-    assert "entries not seen: data 30: --rows N, --full, gscli explain" in text
-    assert "not seen" not in drawn(found, full=True)
+TALL = (400, 2)
+
+
+@pytest.mark.parametrize(
+    ("shape", "step", "options", "note"),
+    [
+        (TALL, 8, {}, "50 entries, 20 marked in data, 20 listed: --rows N, --limit N, --full"),
+        (TALL, 8, {"rows": 400}, "50 entries, 20 listed: --limit N, --full"),
+        (TALL, 8, {"limit": 50}, "50 entries, 20 marked in data: --rows N, --full"),
+        (TALL, 8, {"limit": 2, "rows": 400}, "50 entries, 2 listed: --limit N"),
+        (TALL, 8, {"full": True}, ""),
+        (TALL, 1, {}, "400 entries, 20 marked in data, 20 listed: --rows N, --limit N, --full"),
+        (TALL, 1, {"rows": 400}, "400 entries, 200 marked in data, 20 listed: --limit N, --full"),
+        (TALL, 1, {"rows": 400, "limit": 400}, ""),
+        (TALL, 80, {"slice": "0,:", "full": True}, "5 entries, 1 marked in data: another --slice"),
+        (TALL, 1, {"slice": "0,:", "limit": 400}, "400 entries, 1 marked in data: another --slice"),
+        (TALL, 80, {"slice": "0:2,:"}, "5 entries, 1 marked in data: another --slice"),
+        (TALL, 80, {"slice": "::5,:"}, ""),
+        ((2, 400), 8, {"limit": 50, "rows": 400}, "50 entries, 9 marked in data: --full"),
+        ((400,), 8, {"limit": 50}, "50 entries, 39 marked in data: --rows N, --full"),
+    ],
+)  # fmt: skip
+def test_entries_without_a_mark_are_counted_and_each_option_shows_more(
+    shape: tuple[int, ...], step: int, options: dict[str, object], note: str
+) -> None:
+    vectors = np.zeros((max(shape) // step, len(shape)), int)
+    vectors[:, int(np.argmax(shape))] = range(0, max(shape), step)
+    found = trace("onnx.gather_nd", {"data": np.zeros(shape), "indices": vectors})
+    text = " ".join(drawn(found, show=("data",), **options).split())
+    assert text.partition(" ⋯ " + note)[2] == ", gscli explain" if note else "marked in" not in text
 
 
 def test_limit_lists_fewer_entries() -> None:
     text = drawn(duplicates(), limit=2)
-    assert "5 more entries not listed: --limit 7" in text
+    assert "7 entries, 6 marked in output, 2 listed: --limit N, gscli explain" in text
     assert "\nc: " not in text
 
 
@@ -177,14 +200,14 @@ def test_boxes_of_every_scene_lie_inside() -> None:
                 assert all(0 <= start < stop <= size for (start, stop), size in ends)
 
 
-def test_every_entry_that_is_not_drawn_is_counted_as_not_seen() -> None:
+def test_every_entry_that_is_drawn_is_counted() -> None:
     found = trace("onnx.gather", {"data": np.arange(1000), "indices": np.arange(1000)})
     drawn_rows = drawn(found, rows=1, width=60)
-    counted = re.search(r"data (\d+)", drawn_rows)
+    counted = re.search(r"(\d+) marked in data", drawn_rows)
     assert counted is not None
     data = drawn_rows.partition("data  int64")[2].partition("output")[0]
     shown = len(re.findall(r"\w:\s*\d", data))
-    assert int(counted[1]) == 1000 - shown
+    assert int(counted[1]) == shown
 
 
 def test_letters_on_one_cell_are_told_apart_from_labels_of_two_letters() -> None:

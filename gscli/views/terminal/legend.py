@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
-from gscli.base.words import format_count
 from gscli.layout.axes import Shape
-from gscli.traces import Entry, Trace
+from gscli.traces import Entry
 from gscli.views.lenses import group_by_plane
 from gscli.views.lines import Block, flow_blocks, make_block, wrap_paragraph, wrap_runs
 from gscli.views.look import MATRIX, PLAIN, Line, Style, StyleSheet, cell_len, pad_right
@@ -46,25 +45,6 @@ def render_remarks(remarks: Sequence[Remark], width: int, look: StyleSheet) -> l
         head.append(("  " if head else "", PLAIN))
         lines += wrap_paragraph(look.signs.sanitize_line(remark.text), width, head=head)
     return lines
-
-
-def describe_hidden_entries(
-    trace: Trace, marked: int, listed: int, hidden: Sequence[tuple[str, int]], *, hints: bool
-) -> list[str]:
-    """Which entries are not drawn or not listed, and with `hints` the options that show them."""
-    notes: list[str] = []
-    total = trace.entry_count
-    unseen = [(name, count + total - marked) for name, count in hidden if count + total - marked]
-    if unseen:
-        where = ", ".join(f"{name} {count:,}" for name, count in unseen)
-        notes.append(f"entries not seen: {where}" + ": --rows N, --full, gscli explain" * hints)
-    if marked < total:
-        counts = f"{total:,} entries, {marked} drawn, {listed} listed"
-        notes.append(counts + ": --limit N, gscli explain" * hints)
-    elif listed < total:
-        more = format_count(total - listed, "more entry", "more entries")
-        notes.append(f"{more} not listed" + f": --limit {total}, gscli explain" * hints)
-    return notes
 
 
 WIDEST, NARROWEST = 40, 30
