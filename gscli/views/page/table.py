@@ -244,7 +244,7 @@ def describe_hidden_cells(tensor: PageTensor) -> Iterator[str]:
     touched = np.unique(cell_numbers(boxes, tensor.shape)).size
     hidden = int(touched) - sum(bool(cell.entries) for cell in tensor.cells.values())
     if hidden > 0:
-        yield f"{format_count(hidden, 'touched cell')} not shown"
+        yield f"{format_count(hidden, 'cell')} of the listed entries not shown"
 
 
 def _split_positions(places: Positions, size: int) -> list[Positions]:
