@@ -707,9 +707,9 @@ class _Torch(_Framework):
         self: ArrayLike,
         indices: ArrayLike | slice | tuple[Any, ...] | None,
         values: ArrayLike,
-        subscript: str | None = None,
-        *,
         accumulate: bool = False,
+        *,
+        subscript: str | None = None,
     ) -> NDArray[Any]: ...
     @staticmethod
     def embedding(

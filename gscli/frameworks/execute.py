@@ -74,9 +74,13 @@ def _order_positions(
     dim, which is a whole number, before the index: gather(x, 1, index), take(x, indices, 1).
     """
     names, own, second = [*operator.input_names], operator.attributes, operator.second_attribute
-    word = NoneType if second is None else str if second.kind == "choice" else Integral
-    if second is not None and second.name not in attrs and isinstance(inputs[1], word):
-        names[1:1], own = [second.name], own[1:]
+    hint = ""
+    if second is not None:  # attributes stand by name, unless this one is behind the first input
+        order = [names[0], second.name, *names[1:], *(item.name for item in own[1:])]
+        hint = f"{operator.name}({', '.join(order)}), or attributes by name"
+        word = str if second.kind == "choice" else Integral
+        is_own = second.name not in attrs and isinstance(inputs[1], word)
+        names[1:1], own = ([second.name], own[1:]) if is_own else ([], ())
     is_full = operator.inputs[-1].optional and len(inputs) == len(names)
     if is_full and isinstance(inputs[-1], Number):
         names[-1:] = operator.scalar_attributes  # as in scatter(x, 0, index, value)
@@ -87,7 +91,7 @@ def _order_positions(
     fits = [isinstance(value, single) or item.kind in ARRAY_KINDS for item, value in pairs]
     if len(more) > len(own) or not all(fits):
         problem = f"{operator.full_name} takes {len(operator.inputs)} inputs, got {len(inputs)}"
-        raise UsageError(problem, valid=" ".join(operator.input_names))
+        raise UsageError(problem, valid=" ".join(operator.input_names), hint=hint)
     return [*names, *(item.name for item in own)]
 
 

@@ -181,7 +181,7 @@ class Operator(Signature):
 
     def __getattr__(self, name: str) -> inspect.Signature:
         """The signature of the call, made when somebody asks for it: inputs by position or name,
-        attributes by name, as Python's own tools show them.
+        attributes by name, as Python's own tools show them; where PyTorch has dim second, so too.
         """
         if name != "__signature__":
             raise AttributeError(name)
@@ -190,6 +190,9 @@ class Operator(Signature):
             keyword = parameter.kind is inspect.Parameter.KEYWORD_ONLY
             kind = getattr(parameter.annotation, "__origin__", parameter.annotation)
             parameters.append(parameter.replace(annotation=kind if keyword else "ArrayLike"))
+        if self.second_attribute is not None:
+            parameters.insert(1, parameters.pop(len(self.inputs)))
+            parameters = [each.replace(kind=each.POSITIONAL_OR_KEYWORD) for each in parameters]
         return inspect.Signature(parameters, return_annotation="numpy.ndarray")
 
     def __reduce__(self) -> tuple[Callable[[str, str], Operator], tuple[str, str]]:

@@ -45,8 +45,10 @@ def replay_trace(document: Mapping[str, Any]) -> Trace:
     schema = document.get("schema")
     problem, where = "not a run that gscli wrote", f"schema {schema!r}"[:200]
     check_rule(schema == SCHEMA, problem, where, kind=ContentRefused, valid=SCHEMA, hint=RUN_HINT)
+    problem, hint = "a gradient is put on no page", "gscli grad … --html FILE draws it on its own"
+    check_rule("gradients" not in document, problem, kind=ContentRefused, hint=hint)
     parts = {"framework": str, "op": str, "inputs": dict, "attrs": dict, "output": dict}
-    _check_parts(document, parts)  # what `grad --json` writes has gradients in place of an output
+    _check_parts(document, parts)
     operator = find_operator(read_name(document))
     inputs, attrs = read_call(document, lambda described, name: load_input(name, described))
     # A default is left out: old versions refuse later attributes, whatever they say.

@@ -124,6 +124,11 @@ def test_the_keys_of_documents_are_all_described() -> None:
 
     assert named(of_run) == set(document)
     assert named(of_entry) == {*document["entries"][0], "dropped"}
+    tie = ("[1.0,2]", "[0,0]", "[3.0,3]", "--reduce", "max", "--dim", "0", "--json")
+    gradients = json.loads(screen("grad", "torch", "scatter-reduce", *tie))
+    words = set(re.findall(r"\w+", text.split("gscli grad prints ")[1].split("\n\n")[0]))
+    assert words >= {*gradients, *gradients["ties"][0]}
+    assert " grad," in re.findall(r"(?s)decimal strings\.(.*)have\s--json too", text)[0]
 
 
 def test_help_of_a_command_is_its_help() -> None:

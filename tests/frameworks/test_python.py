@@ -50,6 +50,10 @@ def test_every_operator_has_a_signature_a_name_and_a_text() -> None:
 def has_a_signature_a_name_and_a_text(operator: Any) -> None:
     found = inspect.signature(operator)
     named = [item.name for item in (*operator.inputs, *operator.attributes)]
+    if operator.second_attribute is not None:  # in PyTorch's order, as the stub's second overload
+        named.insert(1, named.pop(len(operator.inputs)))
+        kinds = {parameter.kind for parameter in found.parameters.values()}
+        assert kinds == {inspect.Parameter.POSITIONAL_OR_KEYWORD}
     assert list(found.parameters) == named, operator.full_name
     for attribute in operator.attributes:
         if not attribute.is_required:
@@ -116,6 +120,8 @@ def test_help_shows_a_function_and_what_it_takes() -> None:
     text = pydoc.plain(pydoc.render_doc(gscli.scatter_nd))
     assert "scatter_nd(data: 'ArrayLike'" in text
     assert "reduction: Literal['none', 'add'" in text
+    text = pydoc.plain(pydoc.render_doc(gscli.torch.gather))
+    assert "gather(input: 'ArrayLike', dim: int, index: 'ArrayLike')" in text
 
 
 def test_attributes_stand_where_the_framework_has_them() -> None:
@@ -150,6 +156,19 @@ def test_attributes_stand_where_the_framework_has_them() -> None:
     ):
         with pytest.raises(GscliError, match="takes 2 inputs, got 3"):
             call()
+    for call, meant in (
+        (lambda: torch.gather(data, index, 1), "gather(input, dim, index)"),
+        (lambda: torch.index_select(data, np.array(2), 1), "index_select(input, dim, index)"),
+        (lambda: torch.scatter_add(data, index, index, 0), "scatter_add(input, dim, index, src)"),
+        (lambda: torch.index_fill(data, [2], 1, 9), "index_fill(input, dim, index, value)"),
+        (lambda: torch.scatter_reduce(data, index, index, "sum", dim=0),
+         "scatter_reduce(input, dim, index, src, reduce, include_self)"),
+        (lambda: torch.segment_reduce([1.0], [1], None, "sum"),
+         "segment_reduce(data, reduce, lengths, offsets, axis, unsafe, initial)"),
+    ):  # fmt: skip
+        with pytest.raises(GscliError, match=r"takes \d inputs, got \d") as refusal:
+            call()
+        assert refusal.value.hint == f"{meant}, or attributes by name"
     with pytest.raises(GscliError, match="axis given twice"):
         gscli.gather(data, [0], 1, axis=0)
     with pytest.raises(AttributeError, match="no operator 'put'") as unknown:

@@ -500,5 +500,6 @@ def test_batches_are_named() -> None:
 def test_gradients_are_no_run() -> None:
     run = trace("onnx.gather", {"data": [1.0, 2.0], "indices": [0]})
     document = {key: value for key, value in run.to_dict().items() if key != "output"}
-    with pytest.raises(GscliError, match="not a run that gscli wrote: it has no output"):
+    with pytest.raises(ContentRefused, match="a gradient is put on no page") as refusal:
         render_page([document | {"gradients": {"data": {"data": [1.0, 0.0]}}}])
+    assert refusal.value.hint == "gscli grad … --html FILE draws it on its own"

@@ -63,8 +63,8 @@ def _function_lines(operator: Operator, *decorators: str) -> Iterator[str]:
         dim, *rest = attributes
         calls = [[*inputs, "*", dim, *rest], [inputs[0], dim, *inputs[1:], *rest]]
     elif operator.variadic is not None:  # subscript stands by its name, and JAX's promises do
-        subscript, *rest = attributes
-        named = ["*", subscript]
+        rest = [text for text in attributes if not text.startswith("subscript:")]
+        named = ["*", *(text for text in attributes if text not in rest)]
         calls = [[*inputs, *rest, *named] if operator.has_byte_masks else [*inputs, *named, *rest]]
     elif any(" = " not in text for text in attributes) and attributes:
         calls = [[*inputs, "*", *attributes]]

@@ -98,10 +98,8 @@ def run_grad(
     flow = make_flow(drawn)
     is_drawn = not of or any(each.name.startswith(f"gradient of {of}") for each in flow.tensors)
     problem, hint = f"no figure shows the gradient of {of}", "-o FILE and --json hold it"
-    check_rule(
-        is_drawn or not (settings.svg or settings.html or settings.step),
-        problem, f"--of {of}", kind=UsageError, hint=hint,
-    )  # fmt: skip
+    is_possible = is_drawn or not (settings.svg or settings.html or settings.step)
+    check_rule(is_possible, problem, f"--of {of}", kind=UsageError, hint=hint)
     settings = settings._replace(plain=settings.plain or not is_drawn)
     saves = settings.is_result_saved
     result = (path, chosen[_choose_name(chosen, saved_name, "-o")]) if saves else None
