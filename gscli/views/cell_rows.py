@@ -133,8 +133,7 @@ class TensorRenderer:
             return []
         untouched = self.subject.dims_unmarked and not self.sheet.hides_planes()
         fate = "untouched" if untouched else "not shown"
-        words = f"{self.signs.across} {format_count(rest, 'plane')} {fate}"
-        return [[(words, self.look.dim)]]
+        return [[(f"{self.signs.across} {format_count(rest, 'plane')} {fate}", self.look.dim)]]
 
     # --- planes and their heads -----------------------------------------------------------
 
@@ -291,8 +290,7 @@ class TensorRenderer:
         return [*line, (":" + number + sign, value), *behind]
 
     def _chip_style(self, mark: Mark) -> Style:
-        style = self.look.chip_style(mark.number, alarm=mark.alarm)
-        return self.look.with_role(style, self._role)
+        return self.look.with_role(self.look.chip_style(mark.number, alarm=mark.alarm), self._role)
 
     def _value_style(self, mark: Mark) -> Style:
         return self.look.value_style(mark.number, alarm=mark.alarm)

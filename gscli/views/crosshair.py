@@ -179,8 +179,7 @@ class Crosshair:
     def _entry_lane(self) -> PlacedRun | None:
         """The lane behind the entry, where a block stands beside its table."""
         line, stop = self._entry[0].line, max(cell.stop for cell in self._entry)
-        lanes = (run for run in self._lanes if run.line == line and run.start >= stop)
-        return next(lanes, None)
+        return next((run for run in self._lanes if run.line == line and run.start >= stop), None)
 
     def _lane_before(self, spot: PlacedRun) -> PlacedRun | None:
         """The lane before the block that a run stands in, if another stands before that."""

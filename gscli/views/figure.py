@@ -95,8 +95,7 @@ def _render_body(
     runs: Sequence[PlacedRun], sheet: str, grid: PixelGrid, inks: FigurePalette
 ) -> list[str]:
     """What stands in one sheet, or in none."""
-    own = (run for run in runs if run.style.plane == sheet)
-    lines = groupby(own, attrgetter("line"))
+    lines = groupby((run for run in runs if run.style.plane == sheet), attrgetter("line"))
     return [element for _, line in lines for element in _render_line(line, grid, inks)]
 
 

@@ -306,8 +306,7 @@ class EntryTable:
         if entry.number not in self.lit:
             return self.look.dim
         skipped = not entry.live and self.trace.layout.window_size > 0
-        style = self.look.value_style(entry.number, alarm=skipped)
-        return self.look.with_role(style, self._role)
+        return self.look.with_role(self.look.value_style(entry.number, alarm=skipped), self._role)
 
     def _indices(self, *, places: bool) -> Block:
         layout, names = self.trace.layout, name_axes(self.trace.layout)

@@ -157,8 +157,7 @@ class VisibleTensor:
 
     def is_in_view(self, mark: Mark) -> bool:
         """Whether some cell of the mark lies in the part of the tensor that is looked at."""
-        box = _with_rows(mark.box)
-        return all(map(span_positions, self.selection.allowed, box))
+        return all(map(span_positions, self.selection.allowed, _with_rows(mark.box)))
 
     def find_heads(self) -> dict[tuple[HeadRole | int, ...], Mark]:
         """The heads of columns, rows and planes at which marked cells lie, and their marks.

@@ -119,8 +119,7 @@ class Mistakes:
             if item.outcome == "clipped":
                 yield replace({axis: int(item.raw_value) % item.size}), "clipped"
             elif item.outcome == "wrapped":
-                end = item.size - 1 if item.raw_value > 0 else 0
-                yield replace({axis: end}), "wrapped"
+                yield replace({axis: item.size - 1 if item.raw_value > 0 else 0}), "wrapped"
         if len(axes) == 1 and len(self._shape) > 1:
             every = dict.fromkeys(range(len(self._shape)))
             for other in every:

@@ -73,8 +73,7 @@ class BehaviourStrip(Record):
         """The way of one entry, and its letter, which nothing may cross."""
         colour, outcome = chip_class(index.entry_number, live=True), index.outcome
         x, way = self._x(index.written), ""
-        inside = self.line.is_inside(index.written)
-        if outcome == "used" or (outcome == "unreached" and inside):
+        if outcome == "used" or (outcome == "unreached" and self.line.is_inside(index.written)):
             left = x - WIDE // 2 + 1 + BESIDE * earlier
             chip = _render_chip(index.entry_number, left, TOP - 9, colour)
             return _render_cell(f"hit {colour}", x), chip

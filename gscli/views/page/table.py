@@ -77,8 +77,7 @@ class TensorTables:
             parts.append(f'{render_map(tensor)}<p class="close">{count}, close up</p>')
         selections = [sheet.selection for sheet in tensor.sheets]
         planes = [(seen, lead) for seen in selections for lead in seen.planes]
-        rows = groupby(planes, lambda plane: () if tensor.has_regions else plane[1][:-1])
-        for _, row in rows:
+        for _, row in groupby(planes, lambda plane: () if tensor.has_regions else plane[1][:-1]):
             tables = (self._render_plane(*each, _render_caption(tensor, *each)) for each in row)
             parts.append(f'<div class="planes">{"".join(tables)}</div>')
         return "".join(parts)

@@ -235,8 +235,7 @@ class ComparisonView(Drawing):
         base, options = self.answers.reference, self.options
         if base is None or base.trace is None:
             return []
-        others = self.answers.has_others
-        role = "what the others are compared with" if others else "the only answer"
+        role = "what the others are compared with" if self.answers.has_others else "the only answer"
         title: Line = [(f"{base.label}: {role}", self.look.bold)]
         requested = options.show or options.rows or options.full
         if not requested and base.trace.output.size > SHORT_TENSOR:

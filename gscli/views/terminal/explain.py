@@ -42,14 +42,12 @@ class Explanation(TraceDrawing):
         check_size(options._replace(full=False), trace.entry_count, [])
         options = options._replace(utf8=options.utf8 and not plain)
         super().__init__(trace, options)
-        limit = EXPLAINED_ENTRIES if options.limit is None else options.limit
-        self.shown = trace.entries(limit)
+        self.shown = trace.entries(EXPLAINED_ENTRIES if options.limit is None else options.limit)
         # One format for every value that is told: small tensors, slices, and what cells held.
         parts = [item.array for item in trace.tensors if item.role != "indices"]
         parts = [part for part in parts if part.size <= TOLD_CELLS]
         parts += list_samples(trace, self.shown, TOLD_CELLS)
-        numbers = choose_number_format(parts, options)
-        self.teller = Describer(trace, numbers, is_told=plain)
+        self.teller = Describer(trace, choose_number_format(parts, options), is_told=plain)
 
     def _draw_lines(self, width: int) -> list[Line]:
         """Operator and tensors, as many on a line as fit, then formula, entries and counts."""

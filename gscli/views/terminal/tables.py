@@ -76,8 +76,7 @@ def format_tensor_text(name: str, array: Array, options: ViewOptions) -> str:
         name = f"{name}[{options.slice}]"
     plain = options._replace(utf8=False)
     numbers = choose_number_format([array] if array.size <= TOLD_CELLS else [], plain)
-    lines = describe_tensor(numbers.signs.sanitize(name), array, numbers)
-    return numbers.signs.format_lines(lines)
+    return numbers.signs.format_lines(describe_tensor(numbers.signs.sanitize(name), array, numbers))
 
 
 # Differing cells in the table; `--limit` asks for others.

@@ -228,8 +228,7 @@ class Formula:
         return {axis: column.source for axis, column in pairs if column.source not in made}
 
     def _legal(self, number: int) -> str:
-        axis = self._layout.axes[number]
-        low, high = legal_range(axis, self._layout.policy)
+        low, high = legal_range(self._layout.axes[number], self._layout.policy)
         place, data = self._layout.data_axis(number), self._layout.data_name or "output"
         name = f"the flat {data}" if place is None else f"axis {place}"
         if self._trace.operator.shape_inputs.get(self._written_axes[number]) == "ascending":
