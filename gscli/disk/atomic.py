@@ -128,8 +128,7 @@ def open_atomic(
         if status is not None and stat.S_ISSOCK(status.st_mode):
             raise CannotWrite(f"cannot write {path}", where=f"{path}: is a socket")
         if status is not None and not stat.S_ISREG(status.st_mode):
-            flags = os.O_WRONLY | os.O_CLOEXEC | os.O_NOCTTY
-            opened = AtomicFile(os.open(target, flags), path)
+            opened = AtomicFile(os.open(target, os.O_WRONLY | os.O_CLOEXEC | os.O_NOCTTY), path)
     if opened is not None:
         record_result(path, "was written in part")
         with opened as file:

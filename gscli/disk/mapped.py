@@ -248,8 +248,7 @@ class RegularFile:
     def replaced_error(self) -> CannotWrite:
         """What is said where the name means another file by now, or none."""
         problem, hint = f"{self.name} was moved or replaced meanwhile", "run the command again"
-        details = ("nothing was written",)
-        return CannotWrite(problem, where=self.name, details=details, hint=hint)
+        return CannotWrite(problem, where=self.name, details=("nothing was written",), hint=hint)
 
     def close(self) -> None:
         """Give the descriptor back; what was read is read, so that a failure changes nothing."""

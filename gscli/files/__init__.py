@@ -261,8 +261,7 @@ def _load(
     """An input in the type that is wanted, which nobody may write to."""
     loaded = _read(source, request, stdin, leave=leave)
     if request.dtype is not None and not request.opaque_only:
-        array = cast_lossless(loaded.array, request.dtype, loaded.origin)
-        loaded = loaded._replace(array=array)
+        loaded = loaded._replace(array=cast_lossless(loaded.array, request.dtype, loaded.origin))
     loaded.array.flags.writeable = False
     return loaded
 
@@ -396,8 +395,7 @@ def list_sources(text: str, limit: int | None = None) -> dict[str, Source]:
 def _folder_sources(text: str) -> dict[str, Source]:
     """The files of a folder that hold one array, by name without suffix."""
     with read_errors(text), os.scandir(text) as entries:
-        some = islice(entries, FOLDER_LIMIT)
-        files = sorted(entry.name for entry in some if not _is_pipe(entry))
+        files = sorted(entry.name for entry in islice(entries, FOLDER_LIMIT) if not _is_pipe(entry))
     sources: dict[str, Source] = {}
     for file in files:
         stem, suffix = os.path.splitext(file)

@@ -87,8 +87,7 @@ def _ask(
     while message := json.loads(line):
         if "error" in message:
             _raise_error(message["error"])
-        size = min(message["follow"], PIECE)
-        yield message, check(child.receive(size, PATIENCE))
+        yield message, check(child.receive(min(message["follow"], PIECE), PATIENCE))
         line = check(child.exchange(b"", PATIENCE))
 
 

@@ -313,8 +313,7 @@ def lost_arrays_error(
 
 def check_single_name(holds: bool, things: str, name: str, file: str) -> None:
     """ContentRefused where a name of a file means two of its arrays."""
-    problem = f"two {things} are called {sanitize(name, 60)}"
-    check_rule(holds, problem, file, kind=ContentRefused)
+    check_rule(holds, f"two {things} are called {sanitize(name, 60)}", file, kind=ContentRefused)
 
 
 def list_keys(names: Iterable[str]) -> str:

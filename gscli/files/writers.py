@@ -133,8 +133,7 @@ def save_stream(stream: BinaryIO | None, array: Array, form: str | None) -> None
         with write_errors(STANDARD_OUTPUT):  # an unbuffered stream may take less than all
             return write_all(lambda part, _: stream.write(part), data)
 
-    writable = _to_writable(array, STANDARD_OUTPUT)
-    _write_whole(write, STANDARD_OUTPUT, suffix, None, writable)
+    _write_whole(write, STANDARD_OUTPUT, suffix, None, _to_writable(array, STANDARD_OUTPUT))
     with write_errors(STANDARD_OUTPUT):
         stream.flush()
 

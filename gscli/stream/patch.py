@@ -115,8 +115,7 @@ def patch_in_place(
 
 def _find_offset(file: RegularFile, data: Array) -> int | None:
     """Where data begin in their file; None where the file has them in another form."""
-    prefix = file.read(0, min(npy.PREFIX_LIMIT, file.size))
-    header = npy.parse_header(prefix, file.name)
+    header = npy.parse_header(file.read(0, min(npy.PREFIX_LIMIT, file.size)), file.name)
     opaque = header.dtype.type is np.void and header.dtype.itemsize == data.dtype.itemsize
     plain = data.dtype.kind != "U" and (opaque or header.dtype == data.dtype)
     ordered = not header.is_fortran or len(header.shape) < 2  # noqa: PLR2004  one axis has one order

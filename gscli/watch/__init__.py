@@ -50,8 +50,7 @@ class Watch(ModuleType):
         """
         if on_error not in ("raise", "note") or every < 1:
             problem = "watch takes on_error='raise' or 'note', and every from 1 up"
-            where = f"on_error={on_error!r}, every={every!r}"
-            raise UsageError(problem, where=where[:200])
+            raise UsageError(problem, where=f"on_error={on_error!r}, every={every!r}"[:200])
         with _refuse_without("watch()", "PyTorch", "torch"):
             from gscli.watch.torch_modes import TorchWatch
         return TorchWatch(on_error, save, read_back, every)

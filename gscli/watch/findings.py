@@ -361,8 +361,7 @@ class Report:
 
     def to_dict(self) -> dict[str, object]:
         """The JSON form of all."""
-        findings = [finding.to_dict() for finding in self.findings]
-        return {"findings": findings, **self.counts()}
+        return {"findings": [finding.to_dict() for finding in self.findings], **self.counts()}
 
     def counts(self) -> dict[str, object]:
         """How much was watched, as data."""

@@ -167,8 +167,7 @@ def _describe_row(array: Array, position: tuple[int, ...], name: str) -> tuple[s
     row = array[tuple(lead)][first : middle + NEIGHBOURS + 1].tolist()
     words = [f"[{value}]" if first + at == middle else str(value) for at, value in enumerate(row)]
     head, tail = "… " * bool(first), " …" * (first + len(row) < array.shape[-1])
-    label = format_place(name, lead)
-    return (f"{label}   {head}{'  '.join(words)}{tail}",)
+    return (f"{format_place(name, lead)}   {head}{'  '.join(words)}{tail}",)
 
 
 def _describe_numbers(array: Array, finding: Finding) -> str:

@@ -99,8 +99,7 @@ def run_program(options: ProgramOptions, words: Sequence[str]) -> int:
     _print_reports(options, reports)
     if any(report.has_bad_index for report in reports):
         return ExitCode.INVALID_DATA
-    is_noted = options.strict and any(report.findings for report in reports)
-    return status or int(is_noted)
+    return status or int(options.strict and any(report.findings for report in reports))
 
 
 def _start_watching(

@@ -206,8 +206,7 @@ def write(out: Output, arrays: Arrays, suffix: str) -> None:
     if array.dtype.kind in "cS" or (array.dtype.kind == "U" and suffix == ".txt"):
         problem = f"a {suffix} table cannot hold {document_dtype(array.dtype)}"
         raise DtypeRefused(problem, where=where, hint="use .npy or .json")
-    table = array.reshape(array.shape[0] if array.ndim else 1, -1)
-    for row in table:
+    for row in array.reshape(array.shape[0] if array.ndim else 1, -1):
         cells = [str(v).lower() if isinstance(v, bool) else str(v) for v in json_values(row)]
         if array.dtype.kind == "U":
             _check_text_cells(cells, where)

@@ -55,8 +55,7 @@ _ANY_TENSOR = ReadRequest(limit=BYTES_LIMIT)
 
 def read(content: Content, request: ReadRequest) -> LoadedInput:
     """The array of a .json file."""
-    data = content.read_all(TEXT_LIMIT, "the text")
-    parsed = parse_json(data, content.name, request.argument)
+    parsed = parse_json(content.read_all(TEXT_LIMIT, "the text"), content.name, request.argument)
     return array_of_json(parsed, request)
 
 

@@ -123,8 +123,7 @@ def to_array(tensor: Any, where: str, limit: int) -> Array:
         raise DtypeRefused(f"element type {tensor.data_type} is not supported", where=where)
     label, field = TYPES[tensor.data_type]
     dtype, shape = parse_dtype(label), tuple(tensor.dims)
-    problem = f"dimensions {sanitize(str(shape), 60)} name no shape"
-    check_content(is_shape(shape), problem, where)
+    check_content(is_shape(shape), f"dimensions {sanitize(str(shape), 60)} name no shape", where)
     count = math.prod(shape)
     check_limit(count * dtype.itemsize, limit, where, "the tensor")
     used = [name for name in (*sorted(_FIELDS), "raw_data") if len(getattr(tensor, name))]

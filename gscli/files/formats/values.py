@@ -179,8 +179,7 @@ def _check_values_kept(wide: Array, back: Array, dtype: DType, place: Locate) ->
 def _check_integers_exact(values: list[Any], kept: Array, dtype: DType, place: Locate) -> None:
     """A number written without a fraction means exactly itself."""
     for start in range(0, len(values), CHECKED_AT_ONCE):
-        results = kept[start : start + CHECKED_AT_ONCE].tolist()
-        for number, result in enumerate(results, start):
+        for number, result in enumerate(kept[start : start + CHECKED_AT_ONCE].tolist(), start):
             value = values[number]
             if isinstance(value, int) and value != result:
                 shown, name = _format_integer(value), document_dtype(dtype)

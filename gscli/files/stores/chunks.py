@@ -156,8 +156,7 @@ class ChunkedDaskArray(ChunkedArray):
         is_same = values.shape == part.shape and values.dtype.newbyteorder("=") == self.dtype
         problem = f"Dask computed another array than {self.name} says"
         where = f"{self.name}: {values.dtype} {list(values.shape)}"
-        legal = f"{part.dtype} {list(part.shape)}"
-        check_content(is_same, problem, where, valid=legal)
+        check_content(is_same, problem, where, valid=f"{part.dtype} {list(part.shape)}")
         return self.normalize_values(values)
 
     def _compute_error(self, error: Exception) -> ContentRefused:

@@ -236,8 +236,7 @@ def _check_codec(codec: Any, where: str) -> str:
     known, shown = {*DECODERS, *FILTERS}, sanitize(name, 40)
     problem = f"the chunks are packed by {shown}, whose result has no limit"
     hint = f"{TRUSTED_CODECS}={shown} in the environment, if you trust the store"
-    legal = ", ".join(sorted(known))
-    check_content(name in known, problem, where, valid=legal, hint=hint)
+    check_content(name in known, problem, where, valid=", ".join(sorted(known)), hint=hint)
     types = [np.dtype(settings[key]) for key in _TYPE_KEYS if settings.get(key)]
     makes_numbers = all(dtype.kind in "biufc" for dtype in types)
     check_content(makes_numbers, f"the filter {name} makes no numbers", where)

@@ -113,8 +113,7 @@ def _make_storage(library: Any, path: str) -> Any:
     if address.scheme == "gs":
         return library.gcs_storage(bucket=bucket, prefix=prefix, from_env=True)
     problem = f"unknown kind of store {sanitize(address.scheme, 40)}"
-    known = "a folder, s3://BUCKET/PREFIX, gs://BUCKET/PREFIX"
-    raise UsageError(problem, where=path, valid=known)
+    raise UsageError(problem, where=path, valid="a folder, s3://BUCKET/PREFIX, gs://BUCKET/PREFIX")
 
 
 def open_session_store(place: ZarrPath) -> Any:

@@ -217,7 +217,6 @@ def _open_session(place: ZarrPath) -> tuple[str, Session]:
     branch = place.version or BRANCH
     branches = sorted(repository.list_branches())
     problem = f"{branch} is no branch, and only a branch can be committed to"
-    legal = ", ".join(branches)
-    check_rule(branch in branches, problem, place.name, kind=UsageError, valid=legal)
+    check_rule(branch in branches, problem, place.name, kind=UsageError, valid=", ".join(branches))
     with zarr_write_errors(place.name):
         return branch, repository.writable_session(branch)

@@ -51,8 +51,7 @@ def run_on_cluster(
     if store is None or grid is None or not (plan.layout.kind == "scatter" or ordered):
         problem = "--engine dask needs data in a Zarr store, in rows that one chunk holds whole"
         where = plan.layout.data_name or "no data"
-        hint = "leave --engine out: the result is the same"
-        raise UsageError(problem, where=where, hint=hint)
+        raise UsageError(problem, where=where, hint="leave --engine out: the result is the same")
     place = parse_location(path)
     check_writable(place)
     with cluster_client(address) if client is None else nullcontext(client) as own:
