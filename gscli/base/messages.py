@@ -31,8 +31,7 @@ def format_message(error: GscliError, *, color: bool, width: int, utf8: bool = T
     >>> print(format_message(Notice("two entries write one cell"), color=False, width=80), end="")
     warning: two entries write one cell
     """
-    is_warning = isinstance(error, Notice)
-    word, style = ("warning: ", _YELLOW) if is_warning else ("error: ", _RED)
+    word, style = ("warning: ", _YELLOW) if isinstance(error, Notice) else ("error: ", _RED)
     lines = _format_block(word, error.problem, style, _BOLD, color, width)
     lines += _format_block("  --> ", error.where, _DIM, "", color, width)
     bar = _apply_style("   |  ", _DIM, color)

@@ -73,8 +73,7 @@ def run_operator(call: Call) -> int:
     except IndexRefused as error:
         call.show_refused(error, expected)
         raise
-    saves = settings.is_result_saved and not streamed
-    code = show_run(trace, settings, expected, saves=saves)
+    code = show_run(trace, settings, expected, saves=settings.is_result_saved and not streamed)
     call.print_details(trace)
     return code
 

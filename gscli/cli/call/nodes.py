@@ -67,8 +67,7 @@ def run_node(
     model = OnnxModel.read(place.path, settings.max_bytes)
     if node is not None and place.node is not None:
         raise UsageError("the node is named twice", where=f"::{place.node} and --node {node}"[:200])
-    label = place.node if node is None else node
-    chosen = model.find_supported_node(label)
+    chosen = model.find_supported_node(place.node if node is None else node)
     tensors = chosen.tensors
     data_sets = [word for word in words if Path(word).name.startswith(DATA_SET)]
     data_set = Path(data_sets[-1]) if data_sets else place.data_set

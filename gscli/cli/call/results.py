@@ -169,7 +169,6 @@ def render_difference(
     options = make_view_options(settings)
     table = DifferenceTable(difference, options, letters)
     if settings.plain:
-        lines = [sentences[0], *table.describe(), *sentences[1:]]
-        return wrap_lines(lines, options.width)
+        return wrap_lines([sentences[0], *table.describe(), *sentences[1:]], options.width)
     listed = shown_count < difference.differing_count
     return render_text(table.make_drawing(sentences, listed=listed), options)

@@ -116,6 +116,5 @@ def _cast_lossy(array: Array, dtype: np.dtype[Any], origin: str) -> Array:
 
     where = f"{origin} is {document_dtype(array.dtype)}, wanted {document_dtype(dtype)}"
     fits = (array.dtype.kind in "US") == (dtype.kind in "US")
-    problem = "text and numbers do not turn into each other"
-    check_rule(fits, problem, where, kind=DtypeRefused)
+    check_rule(fits, "text and numbers do not turn into each other", where, kind=DtypeRefused)
     return cast_lossy(array, dtype)

@@ -122,8 +122,7 @@ def fuzz(
             check_node_test_target(folder, [operator.full_name for operator in chosen])
         write = ReportFolder(reports, on).update if reports else lambda _: None
         with ProgressBar("calls", None if seconds else count, quiet=quiet) as progress:
-            watch = _make_watcher(progress, limits, write)
-            report = put_calls(runtime, chosen, limits, watch)
+            report = put_calls(runtime, chosen, limits, _make_watcher(progress, limits, write))
         for difference in report.differences:
             difference.is_known = accepted.match(difference.signature)
         write(report)

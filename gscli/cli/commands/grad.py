@@ -70,8 +70,7 @@ def run_grad(
     call.settings = settings._replace(output=settings.output and path, expect=source or None)
     if settings.dtype is None:
         with call.add_error_locations():
-            dtype = choose_dtype(call.operator, call.inputs)
-            call.settings = call.settings._replace(dtype=dtype)
+            call.settings = call.settings._replace(dtype=choose_dtype(call.operator, call.inputs))
     own_flow = None
     if cotangent is not None:
         own_flow = files.load(cotangent, name="cotangent", max_bytes=settings.max_bytes).array

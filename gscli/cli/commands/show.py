@@ -124,8 +124,7 @@ def _print_members(text: str, members: Sequence[Member], settings: Settings) -> 
         from gscli.cli.call.nodes import describe_nodes
         from gscli.lab.models import OnnxModel
 
-        model = OnnxModel.read(text, settings.max_bytes)
-        node_table, nodes["nodes"] = describe_nodes(model)
+        node_table, nodes["nodes"] = describe_nodes(OnnxModel.read(text, settings.max_bytes))
     rows = [member._asdict() for member in members]
     history = {"history": [commit._asdict() for commit in commits]} if commits else {}
     sizes = [f"{member.bytes:,}" for member in members]
