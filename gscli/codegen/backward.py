@@ -115,8 +115,7 @@ class _BackwardWriter:
         self.kind = "gather" if run.kind == "gather" else run.reduction
         self.analysis = CallAnalysis(run.operator, run.plan)
         self.size, self.count = prod(self.layout.data_shape), prod(self.layout.result_shape)
-        arrays = self.analysis.arrays_by_variable
-        kinds = {name: array.dtype.kind for name, array in arrays.items()}
+        kinds = {name: array.dtype.kind for name, array in self.analysis.arrays_by_variable.items()}
         self.names = [name for name in ("data", "updates") if kinds.get(name) == "f"]
         self.names += [VALUE] * (VALUE in gradients.arrays)
         self._check()
@@ -135,8 +134,7 @@ class _BackwardWriter:
         text = [*self._write_cells(), *self._write_operation(), "", "", *self._write_run(loading)]
         loads = loading.write(self.language, text)
         if VALUE in self.names:
-            updates = self.layout.written_updates
-            number = self._number(updates.value)
+            number = self._number(self.layout.written_updates.value)
             loads.append(f"value = {self.module}.asarray({number}, {self._dtype})")
         if self.target == "torch":
             loads += [f"{name}.requires_grad_()" for name in self.names]

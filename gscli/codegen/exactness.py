@@ -59,8 +59,7 @@ def _list_breaking_indices(translation: Translation, native: NativeOp) -> list[s
     is_counted = bool(analysis.operator.counted_inputs(analysis.layout.attributes))
     places = PLACES[: len(PLACES) - is_counted]
     for handling in translation.handlings:
-        others = _handled_outcomes(analysis.layout, native, handling)
-        pairs = [*zip(own, others, strict=True)]
+        pairs = [*zip(own, _handled_outcomes(analysis.layout, native, handling), strict=True)]
         for which, (ours, theirs) in zip(places, pairs, strict=False):
             is_told = which == PLACES[1] and pairs[1] in (pairs[0], pairs[2])
             if ours != theirs and not is_told:

@@ -58,8 +58,7 @@ def start_snippet_process(
     target: str, python: str | None, timeout: float = TIMEOUT_SECONDS
 ) -> Iterator[SnippetProcess]:
     """A started process for one target. CannotRead where its framework does not come up."""
-    adapter = Adapter("lines", TARGETS[target].packages[0])
-    command = build_adapter_command(adapter, target, python)
+    command = build_adapter_command(Adapter("lines", TARGETS[target].packages[0]), target, python)
     with SnippetProcess(command, patience=timeout) as running:
         running.start()
         yield running

@@ -38,8 +38,7 @@ def emit_gather(lowering: IndexLowering) -> tuple[Value, LoweredIndices]:
         mask = steps.reshape(indices.live, indices.live_shape)
         output = steps.where(mask, output, layout.fill_value, "output")
     if indices.entries_first:
-        entries_and_window = layout.addressing.entry_shape + layout.addressing.window
-        output = steps.reshape(output, entries_and_window)
+        output = steps.reshape(output, layout.addressing.entry_shape + layout.addressing.window)
         output = steps.transpose(output, layout.addressing.result_axes)
     return steps.reshape(output, layout.output_shape), indices
 

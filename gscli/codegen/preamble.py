@@ -95,6 +95,5 @@ def format_nested_list(array: Array) -> str:
     """
     kind = dtype_name(array.dtype)
     if array.ndim == 0:
-        item = array.item()
-        return format_number(Constant(item, kind))
+        return format_number(Constant(array.item(), kind))
     return "[" + ", ".join(format_nested_list(np.asarray(part)) for part in array) + "]"

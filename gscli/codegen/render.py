@@ -218,8 +218,7 @@ class SnippetWriter:
             parts.append(f"{name}_{at}")
             result = step.result._replace(shape=shape)
             part = Instruction("unsqueeze", result, (value,), step.attributes)
-            line = self._fill(self._find_template(part), parts[-1], [operand], part)
-            self.body.append(line)
+            self.body.append(self._fill(self._find_template(part), parts[-1], [operand], part))
         return parts
 
     def format_start(self, step: Instruction) -> str:

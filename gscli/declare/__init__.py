@@ -306,8 +306,7 @@ def variadic_names(name: str, names: tuple[str, ...]) -> tuple[str, ...]:
 def _input_from_parameter(parameter: inspect.Parameter) -> Input:
     marks = _annotation_metadata(parameter)
     kind: InputKind = next((mark for mark in get_args(InputKind) if mark in marks), "tensor")
-    optional = parameter.default is not inspect.Parameter.empty
-    return Input(parameter.name, kind, optional)
+    return Input(parameter.name, kind, parameter.default is not inspect.Parameter.empty)
 
 
 def _annotation_metadata(parameter: inspect.Parameter) -> tuple[object, ...]:

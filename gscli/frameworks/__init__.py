@@ -175,8 +175,7 @@ def run(
     if out is None:
         plan, output = execute(operator, inputs, attrs, max_bytes=max_bytes, leave=True)
     else:
-        path = fspath(out)
-        plan, output = execute_to_file(operator, inputs, attrs, path, max_bytes=max_bytes)
+        plan, output = execute_to_file(operator, inputs, attrs, fspath(out), max_bytes=max_bytes)
     print_warnings(operator, plan, stacklevel=3)
     return output
 

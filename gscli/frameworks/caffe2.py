@@ -119,8 +119,7 @@ def scatter_assign(DATA: Tensor, INDICES: Tensor, SLICES: Tensor) -> Layout:
     foreign memory; gscli takes 0 … s-1. Kernels exist for the types that Caffe2 moves: float32,
     float64, float16, uint8, int32, int64.
     """
-    why = "Caffe2 has no kernel for it"
-    check_dtypes(DATA, ASSIGN_DTYPES, INDICES, updates=SLICES, why=why)
+    check_dtypes(DATA, ASSIGN_DTYPES, INDICES, updates=SLICES, why="Caffe2 has no kernel for it")
     check_min_rank(DATA)
     addressing = address_axis(DATA, INDICES, 0)
     shape = addressing.result_shape

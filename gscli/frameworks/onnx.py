@@ -284,8 +284,7 @@ def _unspecified_reductions(data: Tensor, reduction: Reduction) -> tuple[Unspeci
     """Reductions that the text allows without saying what they give."""
     if reduction == "add" and data.dtype in ("bool", "str"):
         here = "joins texts" if data.dtype == "str" else "is OR"
-        text = f"ONNX does not define add of {data.dtype}; here it {here}"
-        return (Unspecified("always", text),)
+        return (Unspecified("always", f"ONNX does not define add of {data.dtype}; here it {here}"),)
     return unspecified_nan("ONNX", reduction, "NaN stays")
 
 

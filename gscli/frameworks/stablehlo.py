@@ -107,8 +107,7 @@ def _compare(concept: ConceptName, address: Callable[[ConceptCall], Addressing])
         attributes = numbers._replace(names=SCATTER_NAMES).attributes
         return {**attributes, "update_computation": computation}
 
-    label = f"StableHLO {concept.partition('-')[0]}"
-    return Comparison(concept, label, build_attributes=express)
+    return Comparison(concept, f"StableHLO {concept.partition('-')[0]}", build_attributes=express)
 
 
 @FRAMEWORK.operator(

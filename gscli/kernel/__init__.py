@@ -149,8 +149,7 @@ class ScatterOutput:
         rows = self.rows if rows is None else rows
         if self.keeps_lone:  # the addresses are read twice
             tile = tile._replace(deferred=tile.addresses)
-        ufunc = self.rule.select_ufunc(rows.dtype, updates.dtype)
-        tiles.write(rows, tile, updates, ufunc, own)
+        tiles.write(rows, tile, updates, self.rule.select_ufunc(rows.dtype, updates.dtype), own)
         if self.keeps_lone and self.counts is not None:
             numbers, _ = tile.flat_addresses()
             lone = self.counts[numbers] == 1

@@ -269,8 +269,7 @@ class WindowRows:
         addressing, form = plan.layout.addressing, plan.layout.form
         self.plan, self.form = plan, form if form.kind == "cells" else build_cells_form(addressing)
         self.row_size, width = self.form.row_size, self.form.result_dims[2]
-        shape = addressing.window[: len(self.form.window_strides)]
-        self._window = unravel_range(0, width, shape)
+        self._window = unravel_range(0, width, addressing.window[: len(self.form.window_strides)])
         steps = [self._window[axis] * step for axis, step in self.form.window_strides]
         self._offsets = sum(steps, np.zeros(width, np.int64))
 

@@ -51,8 +51,7 @@ def to_wire_name(operator: Operator) -> tuple[str, str]:
     """
     framework, name = operator.framework.name, operator.name
     if framework in CAMEL_CASE_FRAMEWORKS:
-        parts = name.split("_")
-        name = "".join("ND" if part == "nd" else part.capitalize() for part in parts)
+        name = "".join("ND" if part == "nd" else part.capitalize() for part in name.split("_"))
     return framework, name
 
 

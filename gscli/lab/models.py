@@ -201,8 +201,7 @@ class OnnxModel:
         """
         described = [*self.graphs]
         with suppress(Exception):  # a model is refused in many ways, and is asked for help only
-            inferred = infer_shapes(self.message)
-            described = [*walk_graphs(inferred.graph, self.where), *described]
+            described = [*walk_graphs(infer_shapes(self.message).graph, self.where), *described]
         values: dict[str, dict[str, Any]] = {}
         for shaped in (False, True):  # the last one counts
             for graph in described:

@@ -78,8 +78,7 @@ def _operator_rules(operator: Operator) -> Iterator[Rule]:
     for version in operator.versions or (None,):
         behaviours: set[tuple[str, ...]] = set()
         for name, changes in _iter_variants(operator):
-            variant = leave_axis_out(operator) | changes
-            probe = build_probe(operator, variant, version)
+            probe = build_probe(operator, leave_axis_out(operator) | changes, version)
             if probe is None:
                 continue
             below, above = (_describe_outcome(probe, negative=low) for low in (True, False))
@@ -226,8 +225,7 @@ def rules_to_dicts(rules: Sequence[Rule]) -> list[dict[str, object]]:
 
 def format_markdown(rules: Sequence[Rule]) -> str:
     """The rules as a Markdown table."""
-    rows = [[f"`{rule.label}`", *rule.behaviours] for rule in rules]
-    return format_markdown_table(HEADS, rows)
+    return format_markdown_table(HEADS, [[f"`{rule.label}`", *rule.behaviours] for rule in rules])
 
 
 def format_markdown_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

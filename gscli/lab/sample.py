@@ -147,8 +147,7 @@ def _iter_reaching_updates(plan: ValidatedPlan, cells: Indices) -> Iterator[tupl
     run = windows.row_size
     block = max(MAX_BLOCK_ADDRESSES // layout.window_size, 1)
     for first in range(0, count, block):
-        last = min(first + block, count)
-        rows, exist = windows.resolve(first, last)
+        rows, exist = windows.resolve(first, min(first + block, count))
         reached = np.isin(rows, np.unique(cells // run))
         numbers, steps = np.nonzero(reached if exist is None else reached & exist)
         if not numbers.size:

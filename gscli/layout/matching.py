@@ -104,8 +104,7 @@ def find_dimension_numbers(addressing: Addressing, index_shape: Shape) -> Dimens
     both = batching, tuple(entry + (entry >= dim) for entry in grid)
     index_map = tuple(addressed[column] for column in range(len(addressing.columns)))
     numbers = DimensionNumbers(offset, tuple(rest), *both, index_map, dim)
-    spans = [axis.span for axis in axes]
-    rebuilt = numbers.address(*_specs(addressing, index_shape), spans)
+    rebuilt = numbers.address(*_specs(addressing, index_shape), [axis.span for axis in axes])
     return numbers if addressing == rebuilt else None
 
 

@@ -134,8 +134,7 @@ def _check_dims(named: NamedDims, rank: int, of: str) -> None:
     name, dims = named
     _check_numbers(len(set(dims)) == len(dims), name, dims, "numbers that do not repeat")
     legal = f"0 … {rank - 1}" if rank else "none"
-    within = all(0 <= dim < rank for dim in dims)
-    _check_numbers(within, name, dims, f"{legal}, the axes of {of}")
+    _check_numbers(all(0 <= dim < rank for dim in dims), name, dims, f"{legal}, the axes of {of}")
 
 
 def _check_numbers(fits: bool, name: str, value: int | Shape, legal: str, *about: Tensor) -> None:

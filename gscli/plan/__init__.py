@@ -156,8 +156,7 @@ def as_input(value: object, name: str, *, leave: bool, max_bytes: int | None = N
     if leave and type(value) is not np.ndarray and hasattr(value, "chunks"):
         from gscli.files.stores.zarr_store import as_lazy_array
 
-        limit = MAX_CHUNKED_BYTES if max_bytes is None else max_bytes
-        lazy = as_lazy_array(value, name, limit)
+        lazy = as_lazy_array(value, name, MAX_CHUNKED_BYTES if max_bytes is None else max_bytes)
         if lazy is not None:
             return lazy
     return as_array(value, name)

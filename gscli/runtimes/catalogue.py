@@ -239,8 +239,7 @@ def _ask_versions(interpreter: str, packages: Sequence[str]) -> list[str]:
 
 def load_shared_module(name: str) -> Any:
     """A part that adapters share, as a module: gscli writes ONNX models with the same words."""
-    path = adapter_folder() / f"{name}.py"
-    spec = spec_from_file_location(name, path)
+    spec = spec_from_file_location(name, adapter_folder() / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = module_from_spec(spec)

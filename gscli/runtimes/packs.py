@@ -236,8 +236,7 @@ def format_coverage_table(
         rules = {**dict.fromkeys(counts, 0), **(other.rules if other else {})}
         yield f"{pack.operator.full_name}: {_describe_suite(len(pack.cases), counts, len(rules))}"
         if other is not None:
-            text = _describe_suite(other.cases, rules, len(rules))
-            yield f"  in brackets: {other.name}, {text}"
+            yield f"  in brackets: {other.name}, {_describe_suite(other.cases, rules, len(rules))}"
         for rule in sorted(rules):
             more = f" ({rules[rule]})" if other else ""
             yield f"  {counts.get(rule, 0):5d}{more:<7}  {rule}".rstrip()

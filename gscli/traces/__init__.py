@@ -266,8 +266,7 @@ class Trace:
         document["entry_count"] = self.entry_count
         listed = limit is not None or self.entry_count <= MAX_JSON_ENTRIES
         entries = self.entries(limit) if listed else []
-        gathered = self.kind == "gather"
-        document["entries"] = [entry.to_dict(gathered=gathered) for entry in entries]
+        document["entries"] = [entry.to_dict(gathered=self.kind == "gather") for entry in entries]
         document["warnings"] = [notice.to_dict() for notice in self.warnings]
         return document
 

@@ -245,8 +245,7 @@ class _EntryBuilder:
         for column, declared in enumerate(self.layout.addressing.columns):
             if declared.source in boxes:
                 continue
-            place = self.plan.index_position(column, number)
-            box = [(at, at + 1) for at in place]
+            box = [(at, at + 1) for at in self.plan.index_position(column, number)]
             if declared.vector_dim is not None:
                 length = self.plan.inputs[declared.source].shape[declared.vector_dim]
                 box[declared.vector_dim] = (0, length)

@@ -65,8 +65,7 @@ def take(
     addressing = address_axis_or_flat(a, indices, axis)
     number = 0 if axis is None else axis % a.rank
     size = prod(a.shape) if axis is None else a.shape[number]
-    has_cells = size > 0 or 0 in indices.shape
-    check_axis_filled(has_cells, a, indices, f"none: axis {number} is empty")
+    check_axis_filled(size > 0 or 0 in indices.shape, a, indices, f"none: axis {number} is empty")
     if fills:
         policy = index_policy(a.shape, OutOfBounds.SKIP, wraps=True)
         return gather_layout(a, addressing, policy, fill=resolve_fill_value(a, fill_value))

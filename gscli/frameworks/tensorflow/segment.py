@@ -73,8 +73,7 @@ def _unsorted_segment(
             unspecified=unspecified_nan("TensorFlow", reduction, NAN_WINS),
         )
 
-    example = f"'{numbers}' '[2,0,-1,2]' --num-segments 4"
-    return FRAMEWORK.family_member(segment, example)
+    return FRAMEWORK.family_member(segment, f"'{numbers}' '[2,0,-1,2]' --num-segments 4")
 
 
 @_unsorted_segment("add", NUMBERS, "[1,2,3,4]", ids=SUM_ID_DTYPES)

@@ -138,8 +138,7 @@ def masked_scatter(input: Tensor, mask: Mask, source: Tensor) -> Layout:
     check_same_dtype(input, source)
     shape = broadcast_shapes([input.shape, mask.shape], [input.name, mask.name])
     legal = f"sizes equal or 1, aligned at the last axis of {format_shape(input.shape)}"
-    fits = shape == input.shape
-    check_rule(fits, "mask does not stretch to input", mask, input, valid=legal)
+    check_rule(shape == input.shape, "mask does not stretch to input", mask, input, valid=legal)
     addressing = _address_mask(input, mask, shape)
     (count,) = addressing.entry_shape
     where = f"{source}: {format_count(prod(source.shape), 'value')}"

@@ -54,8 +54,7 @@ def _unpool(rank: int, example: str) -> FamilyMember:
             _check_sizes(len(sizes) == rank, "output_size", sizes, f"{rank} or {rank + 2} sizes")
         if kernel_size is not None:
             steps = kernel_size if stride in (None, ()) else stride
-            pooled = input.shape[-rank:]
-            sizes = _unpooled_sizes(pooled, kernel_size, steps, padding or 0, sizes)
+            sizes = _unpooled_sizes(input.shape[-rank:], kernel_size, steps, padding or 0, sizes)
         if sizes is None:
             raise UsageError("the size of output is not known", valid="kernel_size or output_size")
         addressing = address_own_place(indices, len(planes), prod(sizes))

@@ -185,6 +185,5 @@ def _fit_source(
 ) -> Updates:
     """How source meets the slices: exactly."""
     check_same_dtype(data, source)
-    shape = _slices_shape(data, addressing)
-    check_exact_shape(source, shape, f"{data.name} with index on dim")
+    check_exact_shape(source, _slices_shape(data, addressing), f"{data.name} with index on dim")
     return Updates(source.name, Fit.RESHAPE, scale=scale)
