@@ -266,9 +266,7 @@ def dtype_min(dtype: str) -> float | int | bool:
     """
     if dtype == "bool":
         return False
-    if dtype.startswith("uint"):
-        return 0
-    return -dtype_max(dtype) - dtype.startswith("int")
+    return 0 if dtype.startswith("uint") else -dtype_max(dtype) - dtype.startswith("int")
 
 
 def empty_reduction(dtype: str, reduction: str, *, infinite: bool = False) -> float | int | bool:

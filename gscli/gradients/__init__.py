@@ -347,9 +347,8 @@ def _back_through_sum(walk: BackwardWalk) -> Pair:
 
 
 def _back_through_mul(walk: BackwardWalk) -> Pair:
-    start = walk.data
-    if not walk.layout.include_self:
-        start = np.where(walk.counts > 0, 1.0, start)
+    counts_data = walk.layout.include_self
+    start = walk.data if counts_data else np.where(walk.counts > 0, 1.0, walk.data)
     return walk.multiply_back(start, lambda _: walk.cotangent)
 
 

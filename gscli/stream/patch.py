@@ -59,12 +59,9 @@ def make_in_place_error(where: str, word: str = "") -> UsageError:
     source = Source.parse(word)
     suffix = file_suffix(source.path)
     is_kept = source.member and suffix in WRITABLE_SUFFIXES and suffix in MANY_MEMBERS
-    return UsageError(
-        "only a scatter into a .npy file or an Icechunk repository can be done in place",
-        where=where,
-        hint=f"-o {quote_word(word)} changes this array of the file alone" if is_kept
-        else "-o FILE writes a new one",
-    )  # fmt: skip
+    problem = "only a scatter into a .npy file or an Icechunk repository can be done in place"
+    alone = f"-o {quote_word(word)} changes this array of the file alone"
+    return UsageError(problem, where=where, hint=alone if is_kept else "-o FILE writes a new one")
 
 
 def patch_in_place(

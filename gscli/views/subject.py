@@ -152,9 +152,7 @@ def _count_batch_axes(trace: Trace, tensor: TracedTensor) -> int:
         batch += len(trace.inputs[trace.layout.index_inputs[0]].shape)
     layout = trace.layout
     flattened = layout.kind == "gather" and layout.output_shape != layout.addressing.result_shape
-    if tensor.role == "output" and flattened:
-        return 0
-    return min(batch, len(tensor.shape))
+    return 0 if tensor.role == "output" and flattened else min(batch, len(tensor.shape))
 
 
 def initial_output(trace: Trace) -> Array:
