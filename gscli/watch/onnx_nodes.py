@@ -178,6 +178,7 @@ def _run_rules(watch: ModelWatch, feeds: Arrays) -> None:
     message = watch.model.message
     evaluator = import_extra("onnx.reference", "onnx").ReferenceEvaluator
     base = import_extra("onnx.reference.op_run", "onnx").OpRun
+    loop = import_extra("onnx.reference.ops.op_loop", "onnx").Loop
 
     def run(self: Any, *values: Any, **_attributes: Any) -> tuple[Array]:
         answer = watch.judge(self.onnx_node, values)
@@ -187,6 +188,7 @@ def _run_rules(watch: ModelWatch, feeds: Arrays) -> None:
 
     names = {node.op_type for node in watch.model.supported_nodes}
     hooks = [type(name, (base,), {"op_domain": "", "_run": run}) for name in sorted(names)]
+    hooks.append(type("Loop", (loop,), {"op_domain": "", "_run": _run_loop}))
     try:
         with (
             np.errstate(all="ignore"),
@@ -196,6 +198,24 @@ def _run_rules(watch: ModelWatch, feeds: Arrays) -> None:
     except RuntimeStopped as error:
         if not isinstance(error.__cause__, _BadNode):
             raise
+
+
+def _run_loop(
+    self: Any, trips: Any, go: Any, *carried: Any, context: Arrays, attributes: Any = None, **_: Any
+) -> tuple[Any, ...]:
+    """The reference's own runs nothing where no condition is given, and joins rows that the
+    standard stacks.
+    """
+    rows: list[Sequence[Any]] = []
+    go = np.array(True) if go is None else go
+    while go and (trips is None or len(rows) < trips):
+        values = (np.array(len(rows)), go, *carried)
+        feeds = {**context, **dict(zip(self.body.input_names, values, strict=True))}
+        go, *answers = self._run_body(feeds, attributes=attributes)
+        carried, row = tuple(answers[: len(carried)]), answers[len(carried) :]
+        rows.append(row)
+    scanned = range(len(self.body.output_names) - 1 - len(carried))
+    return (*carried, *(np.stack([row[at] for row in rows]) for at in scanned))
 
 
 def _make_stop(runtime: str, text: str, model: OnnxModel) -> RuntimeStopped:

@@ -73,6 +73,30 @@ def loop() -> OnnxModel:
     return make_model(nodes, [value("trips", INT, [])], ["rows"], table=TABLE, go=True)
 
 
+def steps(trips: str) -> OnnxModel:
+    """A loop without a first condition, whose rows are stacked, each with an axis of one cell."""
+    node = helper.make_node
+    body = helper.make_graph(
+        [node("Gather", ["table", "i"], ["row"], name="/decode/Gather"),
+         node("Add", ["sum", "row"], ["more"]),
+         node("Unsqueeze", ["row", "zero"], ["line"]),
+         node("Identity", ["i"], ["turn"]),
+         node("Less", ["i", "last"], ["c2"])],
+        "body", [value("i", INT, []), value("c", BOOL, []), value("sum", FLOAT, [2])],
+        [value("c2", BOOL, []), value("more", FLOAT, [2]), value("line", FLOAT, [1, 2]),
+         value("turn", INT, [])],
+    )  # fmt: skip
+    nodes = [
+        node("Loop", [trips, "", "start"], ["total", "lines", "turns"], body=body, name="/decode"),
+        node("Gather", ["lines", "place"], ["placed"], axis=1, name="/after/Gather"),
+        node("Gather", ["table", "turns"], ["again"], name="/again/Gather"),
+    ]
+    inputs = [value("last", INT, []), value("place", INT, ["n"])]
+    outputs = ["total", "lines", "placed", "again"]
+    start = np.zeros(2, np.float32)
+    return make_model(nodes, inputs, outputs, table=TABLE, zero=[0], start=start, trips=9)
+
+
 def branch() -> OnnxModel:
     node = helper.make_node
     sides = [
@@ -184,7 +208,10 @@ def test_the_run_of_a_loop_is_counted() -> None:
     assert "3 Gather; not judged: 3 answers inside branches or loops" in aside.last_line()
     report = watch_model(loop(), {"trips": np.array(6)})
     assert report.calls == {"Gather": 5}
-    assert "/decode/Gather (Gather-18), run 5: indices = 4" in report.report().replace("\n", "")
+    where = "/decode/Gather (Gather-18), run 5: indices = 4"
+    assert where in report.report().replace("\n", "")
+    report = watch_model(steps("trips"), {"last": np.array(9), "place": np.array([0])})
+    assert where in report.report().replace("\n", "")
 
 
 @pytest.mark.parametrize("side", [True, False])
@@ -231,6 +258,14 @@ def chosen() -> OnnxModel:
 MADE: dict[str, tuple[OnnxModel, dict[str, Any], dict[str, Any], str]] = {
     "embedding": (embedding(), feeds([0, 3], 2, [0, 3]), feeds([0], 5, [0]), "/positions/Gather"),
     "loop": (loop(), {"trips": np.array(4)}, {"trips": np.array(6)}, "/decode/Gather"),
+    "for": (
+        steps("trips"), {"last": np.array(3), "place": np.array([0])},
+        {"last": np.array(2), "place": np.array([1])}, "/after/Gather",
+    ),
+    "until": (
+        steps(""), {"last": np.array(3), "place": np.array([0, -1])},
+        {"last": np.array(2), "place": np.array([1])}, "/after/Gather",
+    ),
     "branch": (
         branch(), {"c": np.array(True), "i": np.array([1])},
         {"c": np.array(False), "i": np.array([7])}, "second",
