@@ -174,6 +174,24 @@ def _is_typed(ctx: Any, name: str) -> bool:
     return bool(ctx.get_parameter_source(name).name == "COMMANDLINE")
 
 
+class SingleOption(TyperOption):
+    """An option that may stand again, but not with another value."""
+
+    def add_to_parser(self, parser: Any, ctx: Any) -> None:
+        self.multiple = True  # for the parser alone, which else keeps the last value
+        super().add_to_parser(parser, ctx)
+        self.multiple = False
+
+    def consume_value(self, ctx: Any, opts: Any) -> Any:
+        values = opts.get(self.name) or [None]
+        if len({*values}) > 1 and not ctx.resilient_parsing:
+            flags = [(self.secondary_opts if item is False else self.opts)[-1] for item in values]
+            words = flags if self.is_flag else map("=".join, zip(flags, values, strict=True))
+            problem, where = f"{self.opts[-1]} stands twice", " ".join(words)[:200]
+            raise UsageError(problem, where=where, hint="leave one out")
+        return super().consume_value(ctx, opts | {self.name: values[-1]})
+
+
 def make_parameter(declared: CommandOption) -> Parameter:
     """An option or a word as the parser has it; help and completion leave a hidden one out."""
     facts: dict[str, Any] = {
@@ -186,7 +204,7 @@ def make_parameter(declared: CommandOption) -> Parameter:
     if declared.is_word:
         many = -1 if declared.is_many else 1
         return TyperArgument(**facts, nargs=many, metavar=declared.metavar, help=declared.help)
-    return TyperOption(
+    return SingleOption(
         **facts,
         is_flag=declared.kind is bool,
         type=None if declared.kind is bool else _choose_parser(declared),

@@ -213,6 +213,26 @@ def test_every_option_refuses_a_wrong_number_in_the_same_words(
 
 
 @pytest.mark.parametrize(
+    ("words", "both"),
+    [
+        ("compare gather [1] [0] --on onnx --on numpy", "--on=onnx --on=numpy"),
+        ("gather [1] [0] -a 0 -q --axis 1 -q", "--axis=0 --axis=1"),
+        ("gather [1] [0] -a 0 -q --axis 0 -q", ""),
+        ("--width 50 gather [1] [0] --width 60 -q", ""),
+        ("torch scatter-reduce [1.0] [0] [3.0] --reduce sum --include-self --no-include-self",
+         "--include-self --no-include-self"),
+    ],
+)  # fmt: skip
+def test_an_option_with_two_values_is_refused(
+    words: str, both: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_safely(words.split()) == (2 if both else 0)
+    flag = both.partition(" ")[0].partition("=")[0]
+    expected = f"error: {flag} stands twice\n  --> {both}\n  help: leave one out\n" * bool(both)
+    assert capsys.readouterr().err == expected
+
+
+@pytest.mark.parametrize(
     ("words", "path"),
     [
         ("--color nope gather [1] [0]", "gscli"),
