@@ -138,6 +138,15 @@ def test_every_example_has_lines_and_a_bad_index_is_told(
     assert "exact for these indices" not in told
 
 
+def test_lines_of_a_call_that_is_refused_are_printed_and_not_run(tmp_path: Path) -> None:
+    words = ("explain", "gather", "[1,2,3]", "[7]", "--code", "numpy", "--check")
+    done = gscli(*words, cwd=tmp_path)
+    assert (done.returncode, done.stderr[:27]) == (65, "error: index out of range\n ")
+    heading, block = done.stdout.split("\n\n", 1)
+    assert heading == "# ONNX gather refuses this call, which is not run: indices[0] = 7"
+    assert block.endswith("output = np.take(data, indices, 0)\n")
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [

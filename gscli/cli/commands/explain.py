@@ -73,7 +73,10 @@ def print_backward(call: Call) -> int:
 
 
 def print_code(call: Call, code: str, python: str | None, *, is_checked: bool) -> int:
-    """The lines for each target; 1 where a run of them does not give the same output."""
+    """The lines for each target; 1 where a run of them does not give the same output.
+
+    A call that is refused cannot be checked: its lines are printed, then the refusal is raised.
+    """
     from gscli.codegen.code import MAX_INPUT_CELLS, generate_code, parse_targets
     from gscli.views.lines import wrap_lines
 
@@ -86,7 +89,7 @@ def print_code(call: Call, code: str, python: str | None, *, is_checked: bool) -
         from gscli.codegen.execution import check_input_sizes
 
         check_input_sizes(call.inputs.arrays)
-    plan, output, refusal = call.plan.assume_validated(), None, ""
+    plan, output, refusal, refused = call.plan.assume_validated(), None, "", None
     shapes = [array.shape for array in call.inputs.arrays.values()]
     try:
         if is_checked or max(map(prod, [plan.layout.output_shape, *shapes])) <= MAX_INPUT_CELLS:
@@ -94,11 +97,12 @@ def print_code(call: Call, code: str, python: str | None, *, is_checked: bool) -
         else:
             call.validate()
     except IndexRefused as error:
-        if is_checked:
+        if is_checked and settings.json is not None:
             raise
-        refusal = f"{operator.framework.title} {operator.name} refuses this call: {error.where}"
+        refused, problem = error, f"{operator.framework.title} {operator.name} refuses this call"
+        refusal = f"{problem}{', which is not run' * is_checked}: {error.where}"
     lines = generate_code(operator, plan, output, targets, call.inputs.origins, refusal)
-    if is_checked:
+    if is_checked and refused is None:
         from gscli.cli.commands.runtimes import warn_of_left_running
         from gscli.codegen.execution import run_checks
 
@@ -109,6 +113,8 @@ def print_code(call: Call, code: str, python: str | None, *, is_checked: bool) -
         sys.stdout.write(wrap_lines(lines.verdicts, screen.width))
     print_report(settings, lines.to_dict, partial(lines.text, screen.width))
     wrong = ("not equal", "failed", "took too long")
+    if is_checked and refused is not None:
+        raise refused
     return int(any(answer.run_result.get("result") in wrong for answer in lines.answers))
 
 
