@@ -662,6 +662,7 @@ def test_no_option_is_passed_over_in_silence(
     code, told = refusal(f"gscli {words}", capsys)
     first = json.loads(told)["error"]["problem"] if told.startswith("{") else told.splitlines()[0]
     assert (code, first.removeprefix("error: ")) == (2, problem)
+    assert not ("--in-place" in words and "--svg" in told)  # which cannot stand together
 
 
 @pytest.mark.parametrize(
@@ -682,6 +683,11 @@ def test_what_is_set_for_every_call_makes_none_fail(
     for name in ("PLAIN", "VERBOSE", "QUIET"):
         monkeypatch.setenv(f"GSCLI_{name}", "1")
     assert refusal(f"gscli {words}", capsys)[0] == alone[0]
+
+
+def test_explain_rounds_the_numbers_of_its_sentences(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_safely(["explain", "gather", "[1.23456789]", "[0]", "--precision", "2"]) == 0
+    assert "output[0] = 1.23\n" in capsys.readouterr().out
 
 
 def test_missing_files_are_likened_by_their_stems(
