@@ -70,7 +70,8 @@ class TorchWatch(CallWatch):
     def __enter__(self) -> Self:
         for mode in self._modes:
             mode.__enter__()
-        self._show_warning, warnings.showwarning = warnings.showwarning, self._show_at_program
+        if warnings.showwarning != self._show_at_program:  # a block of it may stand in another
+            self._show_warning, warnings.showwarning = warnings.showwarning, self._show_at_program
         return super().__enter__()
 
     def __exit__(self, *error: object) -> None:

@@ -222,7 +222,7 @@ def test_a_noted_index_leaves_the_answer_to_pytorch() -> None:
 
 
 def test_a_warning_of_pytorch_names_the_line_of_the_program() -> None:
-    with warnings.catch_warnings(record=True, action="always") as seen, gscli.watch():
+    with warnings.catch_warnings(record=True, action="always") as seen, gscli.watch() as own, own:
         torch.range(0, 1)
     assert [warning.filename for warning in seen] == [__file__]
 
