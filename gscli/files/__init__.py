@@ -60,15 +60,9 @@ from gscli.files.request import (
     match_argument,
     unsupported_format_error,
 )
-from gscli.files.request import (
-    MAX_BYTES as MAX_BYTES,
-)
-from gscli.files.request import (
-    LoadedInput as LoadedInput,
-)
-from gscli.files.request import (
-    Member as Member,
-)
+from gscli.files.request import MAX_BYTES as MAX_BYTES
+from gscli.files.request import LoadedInput as LoadedInput
+from gscli.files.request import Member as Member
 
 FOLDER_LIMIT = 10_000
 

@@ -12,13 +12,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from gscli.base import UsageError, check_rule
 from gscli.base.records import Arguments
-from gscli.base.words import (
-    format_command,
-    format_suggestion,
-    quote_word,
-    sanitize,
-    suggest_names,
-)
+from gscli.base.words import format_command, format_suggestion, quote_word, sanitize, suggest_names
 from gscli.frameworks.operator import Framework, Operator, import_framework
 
 if TYPE_CHECKING:

@@ -10,14 +10,7 @@ from itertools import islice, starmap
 import numpy as np
 
 from gscli.base import DtypeRefused
-from gscli.base.arrays import (
-    Array,
-    BoolArray,
-    Indices,
-    cast_lossless,
-    cast_lossy,
-    is_float_dtype,
-)
+from gscli.base.arrays import Array, BoolArray, Indices, cast_lossless, cast_lossy, is_float_dtype
 from gscli.base.words import entry_name, format_count, sanitize
 from gscli.disk import mapped
 from gscli.files import LoadedInput

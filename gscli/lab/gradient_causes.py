@@ -14,12 +14,7 @@ from gscli.frameworks.execute import run_plan
 from gscli.gradients.call import Gradients
 from gscli.gradients.conventions import Convention
 from gscli.lab.causes import iter_policy_mistakes
-from gscli.lab.difference import (
-    Tolerance,
-    compare_tensors,
-    difference_sentences,
-    differing_cells,
-)
+from gscli.lab.difference import Tolerance, compare_tensors, difference_sentences, differing_cells
 from gscli.lab.sample import run_candidates
 from gscli.layout import Layout
 from gscli.layout.axes import CLIP_OUTSIDE, Negative, OutOfBounds

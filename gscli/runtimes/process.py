@@ -23,13 +23,7 @@ from gscli.disk.processes import Child, Failure, ProcessSpec, make_start_error
 from gscli.files.formats.jsonarray import dump_json
 from gscli.frameworks.operator import Operator
 from gscli.lab.calls import dump_call
-from gscli.runtimes.protocol import (
-    ECHO,
-    Hello,
-    Reply,
-    parse_hello,
-    parse_reply,
-)
+from gscli.runtimes.protocol import ECHO, Hello, Reply, parse_hello, parse_reply
 
 # Seconds until the first line: importing a large framework from a cold disk takes a minute.
 START_LIMIT = 180.0

@@ -13,13 +13,7 @@ from gscli.base.arrays import Array, dtype_name, unequal_cells
 from gscli.base.words import format_count, sanitize
 from gscli.files.formats.jsonarray import dump_json
 from gscli.lab.difference import compare_tensors
-from gscli.runtimes.findings import (
-    COUNT_WORDS,
-    Cause,
-    FuzzFinding,
-    FuzzReport,
-    group_by_cause,
-)
+from gscli.runtimes.findings import COUNT_WORDS, Cause, FuzzFinding, FuzzReport, group_by_cause
 from gscli.runtimes.trials import GRADIENT_KINDS
 
 LONGEST_VALUE = 400

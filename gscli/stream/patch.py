@@ -30,13 +30,7 @@ from gscli.files.request import MANY_MEMBERS, WRITABLE_SUFFIXES, Source, file_su
 from gscli.layout import Layout
 from gscli.plan.plan import ValidatedPlan
 from gscli.stream.gather import Rows
-from gscli.stream.scatter import (
-    ExternalSort,
-    RowBlock,
-    apply_updates,
-    sort_by_row,
-    update_records,
-)
+from gscli.stream.scatter import ExternalSort, RowBlock, apply_updates, sort_by_row, update_records
 from gscli.stream.to_file import Progress, ProgressCounter, make_update_reader, open_data_rows
 from gscli.stream.undo_file import (
     UndoFile,

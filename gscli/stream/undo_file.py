@@ -24,13 +24,7 @@ from numpy.typing import NDArray
 from gscli.base import CannotRead, CannotWrite, check_rule
 from gscli.base.arrays import Array, Indices
 from gscli.disk.interrupts import record_result
-from gscli.disk.mapped import (
-    UNDO_SUFFIX,
-    RegularFile,
-    find_undo_file,
-    open_file,
-    undo_file_of,
-)
+from gscli.disk.mapped import UNDO_SUFFIX, RegularFile, find_undo_file, open_file, undo_file_of
 from gscli.disk.system import lock_file, preallocate, sync, sync_folder, write_all, write_errors
 from gscli.disk.unfinished import is_undo_file_of, unmark_unfinished
 

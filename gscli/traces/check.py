@@ -10,13 +10,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from gscli.base import (
-    GscliError,
-    IndexTypeRefused,
-    ShapeRefused,
-    UpdatesTypeRefused,
-    UsageError,
-)
+from gscli.base import GscliError, IndexTypeRefused, ShapeRefused, UpdatesTypeRefused, UsageError
 from gscli.base.arrays import Array, Arrays, parse_dtype
 from gscli.base.records import Arguments
 from gscli.base.words import entry_label, format_count, format_place

@@ -24,16 +24,7 @@ from gscli.views.lines import (
     make_block,
     wrap_paragraph,
 )
-from gscli.views.look import (
-    PLAIN,
-    Line,
-    Role,
-    Style,
-    StyleSheet,
-    ViewOptions,
-    cell_len,
-    pad_right,
-)
+from gscli.views.look import PLAIN, Line, Role, Style, StyleSheet, ViewOptions, cell_len, pad_right
 from gscli.views.sheet import is_part_requested
 from gscli.views.subject import (
     TensorView,

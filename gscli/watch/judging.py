@@ -18,14 +18,7 @@ from gscli.layout.axes import OutOfBounds
 from gscli.plan import infer_layout, plan_call
 from gscli.plan.findings import out_of_bounds_error
 from gscli.plan.indices import legal_range
-from gscli.watch.findings import (
-    LineHistory,
-    Places,
-    Report,
-    WatchedIndex,
-    WatchKind,
-    find_name,
-)
+from gscli.watch.findings import LineHistory, Places, Report, WatchedIndex, WatchKind, find_name
 
 if TYPE_CHECKING:
     from gscli.plan.plan import Plan

@@ -8,16 +8,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-from conftest import (
-    Array,
-    Case,
-    arguments,
-    assert_close,
-    decode,
-    operator_name,
-    recorded,
-    slow,
-)
+from conftest import Array, Case, arguments, assert_close, decode, operator_name, recorded, slow
 
 from gscli import operators
 from gscli.codegen.code import generate_code

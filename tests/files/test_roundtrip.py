@@ -14,13 +14,7 @@ from hypothesis.extra import numpy as arrays_of
 from shell import call_gscli
 
 from gscli.base import GscliError, GscliWarning, LimitRefused
-from gscli.base.arrays import (
-    NUMPY_NAMES,
-    SMALL_NAMES,
-    cast_lossless,
-    document_dtype,
-    parse_dtype,
-)
+from gscli.base.arrays import NUMPY_NAMES, SMALL_NAMES, cast_lossless, document_dtype, parse_dtype
 from gscli.files import load, save, writers
 from gscli.files.formats import delimited, jsonarray
 from gscli.files.formats.jsonarray import dump_json, load_json

@@ -13,14 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gscli.base import (
-    CannotRead,
-    CannotWrite,
-    ContentRefused,
-    GscliError,
-    LimitRefused,
-    UsageError,
-)
+from gscli.base import CannotRead, CannotWrite, ContentRefused, GscliError, LimitRefused, UsageError
 from gscli.files import content as contents
 from gscli.files import list_members, load, members, read_standard_input, save
 from gscli.files.content import blocking_reader, open_content, read_pipe

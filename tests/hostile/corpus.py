@@ -50,14 +50,7 @@ def of_text(text: str) -> Build:
 
 def everything() -> Iterator[Case]:
     """All cases, of every format."""
-    from hostile import (
-        archives,
-        extras,
-        file_system,
-        json_texts,
-        npy_files,
-        tables,
-    )
+    from hostile import archives, extras, file_system, json_texts, npy_files, tables
 
     for module in (npy_files, archives, json_texts, tables, extras, file_system):
         yield from module.cases()

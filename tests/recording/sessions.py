@@ -22,12 +22,7 @@ from typing import NamedTuple
 import forks
 import shell
 
-from gscli.cli.commands.samples import (
-    OPENING,
-    ConsoleCommand,
-    parse_sessions,
-    shell_environment,
-)
+from gscli.cli.commands.samples import OPENING, ConsoleCommand, parse_sessions, shell_environment
 from gscli.cli.topics import FENCE
 from recording.operator_table import operator_table
 

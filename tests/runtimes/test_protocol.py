@@ -23,12 +23,7 @@ from gscli.lab.calls import dump_call, read_call, read_name, to_gscli_name, to_w
 from gscli.runtimes.catalogue import build_runtime_command
 from gscli.runtimes.peer import answer_request as served
 from gscli.runtimes.process import OutOfTime, RuntimeProcess
-from gscli.runtimes.protocol import (
-    Reply,
-    parse_hello,
-    parse_reply,
-    select_supported,
-)
+from gscli.runtimes.protocol import Reply, parse_hello, parse_reply, select_supported
 from gscli.runtimes.selftest import check_adapter
 
 HELLO = '{"name": "mine", "version": "1", "ops": ["onnx.Gather", "echo"]}'

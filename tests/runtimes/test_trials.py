@@ -23,12 +23,7 @@ from gscli.runtimes.findings import FuzzFinding, group_by_cause
 from gscli.runtimes.generator import generate_cases
 from gscli.runtimes.packs import case_to_record
 from gscli.runtimes.protocol import Reply
-from gscli.runtimes.trials import (
-    WARNINGS,
-    FuzzCase,
-    Mismatch,
-    find_mismatch,
-)
+from gscli.runtimes.trials import WARNINGS, FuzzCase, Mismatch, find_mismatch
 from gscli.traces import Trace
 
 OPERATORS = list(operators())

@@ -35,12 +35,7 @@ from gscli.stream.chunked.scatter import create_like
 from gscli.stream.cluster import connection, on_cluster, tasks
 from gscli.stream.cluster.connection import check_workers
 from gscli.stream.cluster.on_cluster import run_on_cluster
-from gscli.stream.cluster.tasks import (
-    FileReference,
-    pickle_plan,
-    to_file_reference,
-    unpickle_plan,
-)
+from gscli.stream.cluster.tasks import FileReference, pickle_plan, to_file_reference, unpickle_plan
 
 pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.slow]
 

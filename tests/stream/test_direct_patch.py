@@ -15,11 +15,7 @@ from conftest import judged, open_file
 
 from gscli.base import CannotRead, CannotWrite
 from gscli.base.arrays import Indices
-from gscli.disk.mapped import (
-    ATTRIBUTE,
-    find_undo_file,
-    undo_file_of,
-)
+from gscli.disk.mapped import ATTRIBUTE, find_undo_file, undo_file_of
 from gscli.disk.system import lock_file
 from gscli.disk.unfinished import UnfinishedPatch
 from gscli.files import load, save

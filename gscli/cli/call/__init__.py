@@ -31,13 +31,7 @@ from gscli.base import (
 from gscli.base.arrays import Array
 from gscli.base.records import Arguments, group_pairs
 from gscli.base.words import format_count, format_shape
-from gscli.cli.options import (
-    Settings,
-    detect_screen,
-    make_view_options,
-    print_json,
-    print_stderr,
-)
+from gscli.cli.options import Settings, detect_screen, make_view_options, print_json, print_stderr
 from gscli.disk import mapped
 from gscli.files import check_replaced
 from gscli.files.request import STORES, file_suffix

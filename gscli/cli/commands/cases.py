@@ -32,13 +32,7 @@ from gscli.cli.commands.runtimes import (
     join_operator_names,
     write_cases,
 )
-from gscli.cli.options import (
-    JSON_OPTION,
-    Settings,
-    argument,
-    option,
-    print_report,
-)
+from gscli.cli.options import JSON_OPTION, Settings, argument, option, print_report
 
 if TYPE_CHECKING:
     from gscli.runtimes.packs import CaseSuite, SuiteCoverage

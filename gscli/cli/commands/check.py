@@ -7,18 +7,9 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from gscli.base import (
-    GscliError,
-    IndexTypeRefused,
-    LossyTypeRefused,
-    UpdatesTypeRefused,
-)
+from gscli.base import GscliError, IndexTypeRefused, LossyTypeRefused, UpdatesTypeRefused
 from gscli.base.words import format_count, join_lines
-from gscli.cli.building import (
-    Call,
-    Command,
-    complete_file,
-)
+from gscli.cli.building import Call, Command, complete_file
 from gscli.cli.commands.runtimes import PYTHON
 from gscli.cli.options import (
     JSON_OPTION,

@@ -39,14 +39,7 @@ from gscli.cli.commands.runtimes import (
     start_checked,
     write_cases,
 )
-from gscli.cli.options import (
-    JSON_OPTION,
-    Settings,
-    argument,
-    option,
-    print_report,
-    print_stderr,
-)
+from gscli.cli.options import JSON_OPTION, Settings, argument, option, print_report, print_stderr
 
 if TYPE_CHECKING:
     from gscli.runtimes.findings import FuzzFinding, FuzzReport
@@ -94,12 +87,7 @@ def fuzz(
     from gscli.runtimes.fuzz import FuzzOptions
     from gscli.runtimes.fuzz import fuzz as put_calls
     from gscli.runtimes.packs import check_node_test_target
-    from gscli.runtimes.reports import (
-        format_junit,
-        format_report,
-        format_summary,
-        report_to_dict,
-    )
+    from gscli.runtimes.reports import format_junit, format_report, format_summary, report_to_dict
     from gscli.views.progress_bar import ProgressBar
 
     if not on:

@@ -17,12 +17,7 @@ from typing import Any
 import gscli
 from gscli.base import UsageError
 from gscli.base.words import format_columns, join_lines
-from gscli.cli.building import (
-    format_input_metavars,
-    format_option_help,
-    list_own_options,
-    tool,
-)
+from gscli.cli.building import format_input_metavars, format_option_help, list_own_options, tool
 from gscli.cli.options import (
     SHARED_OPTIONS,
     CommandOption,

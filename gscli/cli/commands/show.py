@@ -22,13 +22,7 @@ from typing import TYPE_CHECKING
 from gscli.base import DtypeRefused, UsageError
 from gscli.base.words import format_columns, format_shape, join_lines, sanitize
 from gscli.cli.building import complete_file, tool
-from gscli.cli.options import (
-    Settings,
-    argument,
-    make_view_options,
-    option,
-    print_report,
-)
+from gscli.cli.options import Settings, argument, make_view_options, option, print_report
 
 if TYPE_CHECKING:
     from gscli.base.arrays import Array

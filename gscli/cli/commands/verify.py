@@ -48,14 +48,7 @@ from gscli.cli.commands.runtimes import (
     start_checked,
 )
 from gscli.cli.messages import print_message
-from gscli.cli.options import (
-    JSON_OPTION,
-    Settings,
-    argument,
-    detect_screen,
-    option,
-    print_report,
-)
+from gscli.cli.options import JSON_OPTION, Settings, argument, detect_screen, option, print_report
 
 if TYPE_CHECKING:
     from gscli.base import GscliError

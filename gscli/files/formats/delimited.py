@@ -13,12 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
-from gscli.base import (
-    CannotRead,
-    ContentRefused,
-    DtypeRefused,
-    ShapeRefused,
-)
+from gscli.base import CannotRead, ContentRefused, DtypeRefused, ShapeRefused
 from gscli.base.arrays import EXACT_IN_FLOAT64, Arrays, document_dtype
 from gscli.base.records import Record
 from gscli.base.words import format_count, format_shape, sanitize

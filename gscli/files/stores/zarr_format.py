@@ -30,12 +30,7 @@ from gscli.files.stores.zarr_place import (
     zarr_errors,
     zarr_write_errors,
 )
-from gscli.files.stores.zarr_store import (
-    NUMBERS,
-    ZarrArray,
-    open_node,
-    open_zarr_array,
-)
+from gscli.files.stores.zarr_store import NUMBERS, ZarrArray, open_node, open_zarr_array
 
 # Bytes of a chunk where nobody asks for others: one is read and changed in a few milliseconds.
 CHUNK_BYTES = 4 << 20

@@ -31,14 +31,7 @@ from gscli.frameworks.jax import (
 )
 from gscli.frameworks.operator import Comparison, FamilyMember
 from gscli.layout import Layout, NewOutput, gather_layout, scatter_layout
-from gscli.layout.axes import (
-    Addressing,
-    OutOfBounds,
-    Policy,
-    Reduction,
-    Tensor,
-    Truncation,
-)
+from gscli.layout.axes import Addressing, OutOfBounds, Policy, Reduction, Tensor, Truncation
 from gscli.layout.refusals import check_dtype
 from gscli.layout.subscripts import SubscriptRules, parse_subscript, run_subscript
 

@@ -19,14 +19,7 @@ from gscli.frameworks.jax import (
 )
 from gscli.frameworks.operator import Comparison, compare_takes
 from gscli.layout import NewOutput, gather_layout
-from gscli.layout.axes import (
-    CLIP_OUTSIDE,
-    WRAP_OUTSIDE,
-    OutOfBounds,
-    Policy,
-    Tensor,
-    Truncation,
-)
+from gscli.layout.axes import CLIP_OUTSIDE, WRAP_OUTSIDE, OutOfBounds, Policy, Tensor, Truncation
 from gscli.layout.families import address_axis_or_flat, address_elements_or_flat
 from gscli.layout.refusals import check_dtype, check_dtypes, check_index_dtype
 

@@ -20,13 +20,7 @@ from gscli.base import UsageError, check_rule
 from gscli.base.words import FLOATS, INTEGERS
 from gscli.declare.attributes import Option
 from gscli.frameworks.operator import Framework
-from gscli.layout.axes import (
-    CLIP_OUTSIDE,
-    RAISE_OUTSIDE,
-    SKIP_OUTSIDE,
-    Policy,
-    Tensor,
-)
+from gscli.layout.axes import CLIP_OUTSIDE, RAISE_OUTSIDE, SKIP_OUTSIDE, Policy, Tensor
 
 FRAMEWORK = Framework("tensorflow", "TensorFlow")
 

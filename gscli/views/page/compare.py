@@ -18,11 +18,7 @@ from gscli.views.page.section import RunSection
 from gscli.views.page.sheets import TraceView
 from gscli.views.page.strips import BehaviourStrip
 from gscli.views.words.below import LISTED
-from gscli.views.words.comparison import (
-    LISTED_ENTRIES,
-    ComparisonTexts,
-    ResultCell,
-)
+from gscli.views.words.comparison import LISTED_ENTRIES, ComparisonTexts, ResultCell
 
 LISTED_CELLS = 16
 

@@ -9,14 +9,7 @@ from gscli.base.records import cached_property
 from gscli.base.words import format_count
 from gscli.lab.answers import ComparisonResult, ResultGroup
 from gscli.traces import entry_label
-from gscli.views.lines import (
-    Block,
-    Drawing,
-    flow_blocks,
-    join_blocks,
-    line_width,
-    make_block,
-)
+from gscli.views.lines import Block, Drawing, flow_blocks, join_blocks, line_width, make_block
 from gscli.views.look import PLAIN, Line, TextRun, ViewOptions, cell_len, pad_right
 from gscli.views.number_line import Behaviour, make_number_line, name_behaviour
 from gscli.views.picture import Picture

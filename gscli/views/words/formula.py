@@ -18,15 +18,7 @@ from typing import TYPE_CHECKING
 from gscli.base.words import format_count, sanitize
 from gscli.kernel.reductions import REDUCTION_WORDS
 from gscli.layout import BAGS, Fold, Layout
-from gscli.layout.axes import (
-    Axis,
-    Column,
-    Consecutive,
-    Fit,
-    OutOfBounds,
-    Shape,
-    row_major_strides,
-)
+from gscli.layout.axes import Axis, Column, Consecutive, Fit, OutOfBounds, Shape, row_major_strides
 from gscli.layout.subscripts import parse_subscript
 from gscli.plan.indices import legal_range
 from gscli.plan.outcomes import OUTCOMES, outcome_of
