@@ -16,7 +16,6 @@ from gscli.base import (
     Notice,
     UpdatesTypeRefused,
     UsageError,
-    check_rule,
     memory_error,
     translate_errors,
 )
@@ -50,11 +49,15 @@ def _bind_arguments(
 ) -> tuple[Arguments, Arguments]:
     """The inputs by name, each part of a tuple of indices by its own, and what is left to say."""
     names, many = operator.input_names, operator.variadic
-    is_plain = len(inputs) <= len(names) and (operator.second_attribute is None or not inputs[1:])
+    second = operator.second_attribute
+    is_named = second is None or second.name in attrs
+    is_plain = len(inputs) <= len(names) and (is_named or not inputs[1:])
+    if second is not None and inputs[1:] and isinstance(inputs[-1], Number):
+        is_plain = False  # dim, or one number for all cells
     order = names if is_plain else _order_positions(operator, inputs, attrs)
     every = dict(zip(order, inputs, strict=False))
-    twice = [name for name in every if name in attrs]
-    check_rule(not twice, f"{', '.join(twice)} given twice", kind=UsageError)
+    if twice := [name for name in every if name in attrs]:
+        raise UsageError(f"{', '.join(twice)} given twice")
     every |= attrs
     values = {name: every.pop(name) for name in names if name in every}
     named = {name: value for name, value in values.items() if value is not None and name != many}
