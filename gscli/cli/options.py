@@ -103,7 +103,8 @@ def make_value_error(name: str, text: str, kind: str, valid: str) -> UsageError:
 
 def name_variable(name: str, text: str) -> str:
     """The variable that gives an option this value; empty where none does."""
-    variable = f"GSCLI_{name.upper().replace('-', '_')}"
+    shared = SHARED_OPTIONS.get(name.replace("-", "_"))
+    variable = shared.environment if shared else ""
     return f"{variable}={text}" * (os.environ.get(variable) == text)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gscli.base.arrays import Array, Indices
+from gscli.base.arrays import Array, Indices, unravel_place
 from gscli.base.records import Record, former_names
 from gscli.base.words import format_place
 from gscli.layout import Layout
@@ -324,8 +324,7 @@ def count_outcomes(plan: ValidatedPlan, limit: int) -> OutcomeCounts:
 def _first_entry(own: Shape, number: int, plan: ValidatedPlan) -> int:
     """The first entry for which a number of a column that stretches stands."""
     entries = plan.layout.addressing.entry_shape
-    place = np.unravel_index(number, own) if own else ()
-    aligned = (0,) * (len(entries) - len(place)) + tuple(map(int, place))
+    aligned = (0,) * (len(entries) - len(own)) + unravel_place(number, own)
     return int(np.ravel_multi_index(aligned, entries)) if entries else 0
 
 

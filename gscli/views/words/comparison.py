@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from gscli.base import IndexRefused, PictureNotice
-from gscli.base.arrays import Array, BoolArray, unequal_cells
+from gscli.base.arrays import Array, BoolArray, unequal_cells, unravel_place
 from gscli.base.records import Record, group_pairs
 from gscli.base.words import format_count, format_shape
 from gscli.lab.answers import ComparisonResult, ResultGroup, UnsupportedRuleSet
@@ -169,7 +169,7 @@ class ComparisonTexts:
             return [], [text.rstrip()]
         places = np.flatnonzero(flags)
         while len(places) and len(listed) < limit:
-            at = _largest_slice(flags, np.unravel_index(places[0], flags.shape))
+            at = _largest_slice(flags, unravel_place(places[0], flags.shape))
             named = ",".join(map(str, at)) + ",:" * (flags.ndim - len(at))
             count = int(np.count_nonzero(flags[at]))
             whole = "" if count == flags[at].size else f" ({count} of {flags[at].size} cells)"
