@@ -265,11 +265,9 @@ class Framework:
         return f"<Framework {self.name}>"
 
     def __getattr__(self, name: str) -> Operator:
-        """Every declared operator, under its name as Python can write it: `at_set` for `at.set`."""
-        operators: dict[str, Operator] = self.__dict__.get("operators", {})
-        for operator in operators.values():
-            if operator.name.replace(".", "_") == name:
-                return operator
+        """Declared operators are attributes under their names as Python can write them: `at_set`
+        for `at.set`. What comes here is none of them.
+        """
         problem = f"{self.__dict__.get('name')} has no operator {name!r}"
         raise AttributeError(problem, name=name, obj=self)
 
@@ -287,6 +285,7 @@ class Framework:
         def declare(function: Callable[..., Layout]) -> Operator:
             operator = Operator(self, function, example, *comparisons, **facts)
             self.operators[operator.name] = operator
+            setattr(self, operator.name.replace(".", "_"), operator)
             return operator
 
         return declare
