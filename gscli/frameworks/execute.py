@@ -59,15 +59,17 @@ def _bind_arguments(
     if twice := [name for name in every if name in attrs]:
         raise UsageError(f"{', '.join(twice)} given twice")
     every |= attrs
-    values = {name: every.pop(name) for name in names if name in every}
-    named = {name: value for name, value in values.items() if value is not None and name != many}
-    if many in values:
-        group = values[many]
-        if operator.has_byte_masks and isinstance(group, list):  # PyTorch's other tuple of tensors
-            group = tuple(group) if any(hasattr(part, "dtype") for part in group) else group
-        parts = group if isinstance(group, tuple) else (group,)
-        named |= {f"{many}_{number}": part for number, part in enumerate(parts)}
-    return named, every
+    values: dict[str, object] = {}
+    for name in [name for name in names if name in every]:
+        value = every.pop(name)
+        if name == many:
+            if operator.has_byte_masks and isinstance(value, list):  # PyTorch's tuple of tensors
+                value = tuple(value) if any(hasattr(part, "dtype") for part in value) else value
+            parts = value if isinstance(value, tuple) else (value,)
+            values |= {f"{many}_{number}": part for number, part in enumerate(parts)}
+        elif value is not None:
+            values[name] = value
+    return values, every
 
 
 def _order_positions(

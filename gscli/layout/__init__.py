@@ -104,7 +104,7 @@ class Layout(LayoutFields):
         """Names of data and updates, None where no input holds them."""
         return self.data_name, None if self.updates is None else self.updates.name
 
-    @property
+    @cached_property
     def written_updates(self) -> Updates:
         """The values to write, of a scatter."""
         assert self.updates is not None

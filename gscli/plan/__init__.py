@@ -113,7 +113,7 @@ class CallInputs:
         >>> inputs.is_typed
         {'data': False, 'indices': True}
         """
-        if operator.variadic is not None:
+        if operator.variadic is not None and {*map(type, values.values())} != {np.ndarray}:
             from gscli.plan.masks import extract_subscript
 
             values, attrs = extract_subscript(operator, values, attrs)
@@ -144,11 +144,13 @@ def expand_inputs(
     """Numbers that are given as arrays become attributes, and masks index arrays."""
     if not operator.scalar_attributes.isdisjoint(arrays):
         arrays, attrs = bind_scalar_arrays(operator, arrays, attrs)
-    if operator.variadic is None:
+    if operator.variadic is not None and "indices_per_axis" in attrs:
+        attrs = drop_index_count(operator, arrays, attrs)
+    if operator.variadic is None or {item.dtype.kind for item in arrays.values()}.isdisjoint("bu"):
         return arrays, {}, attrs
     from gscli.plan.masks import expand_masks
 
-    return expand_masks(operator, arrays, drop_index_count(operator, arrays, attrs))
+    return expand_masks(operator, arrays, attrs)
 
 
 def as_input(value: object, name: str, *, leave: bool, max_bytes: int | None = None) -> Array:
@@ -227,8 +229,6 @@ def _layout_cache_key(
 
 def drop_index_count(operator: Signature, arrays: Arguments, attrs: Arguments) -> Arguments:
     """Drop `indices_per_axis` of recorded cases after checking it against the arrays given."""
-    if "indices_per_axis" not in attrs:
-        return attrs
     number, counted = len(operator.variadic_inputs(arrays)), attrs["indices_per_axis"]
     if not isinstance(counted, int) or counted != number:
         raise UsageError(f"indices_per_axis is {counted!r}, got {number} arrays"[:200])

@@ -42,8 +42,6 @@ def extract_subscript(
     ({'a': 1, 'indices_0': 2}, {'subscript': '1:3, i'})
     """
     names = operator.variadic_inputs(inputs)
-    if {type(inputs[name]) for name in names} == {np.ndarray}:
-        return inputs, attrs
     basic = {name: parse_basic_item(inputs[name]) for name in names}
     if not any(basic.values()):
         return inputs, attrs

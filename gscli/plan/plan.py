@@ -172,8 +172,8 @@ class ValidatedPlan(Plan):
         copy = not (reads and is_private(numbers))
         own = numbers.astype(numbers.dtype if fractional else np.int64, copy=copy)
         highest = layout.direct_index_limits[column]
-        if not own.size or (not fractional and max_as_unsigned(own) <= highest):
-            return own.astype(np.int64, copy=False), None
+        if not fractional and (not own.size or max_as_unsigned(own) <= highest):
+            return own, None
         axis = layout.axes[layout.column_axes[column]]
         if numbers.dtype == np.uint64:
             own = own.view(np.uint64)
