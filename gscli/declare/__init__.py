@@ -295,12 +295,15 @@ class Signature:
 def variadic_names(name: str, names: tuple[str, ...]) -> tuple[str, ...]:
     """Those of the inputs `names` that are called NAME_0, NAME_1, …, in that order.
 
-    >>> variadic_names("indices", ("a", "indices_10", "indices_2", "indices_x"))
-    ('indices_2', 'indices_10')
+    The positions of a mask NAME_0 stand in its place: nonzero(NAME_0), or one with [k] per axis.
+
+    >>> variadic_names("indices", ("a", "indices_10", "nonzero(indices_2)[1]", "indices_x"))
+    ('nonzero(indices_2)[1]', 'indices_10')
     """
-    pattern = re.compile(rf"{re.escape(name)}_([0-9]{{1,9}})")
-    pairs = [(int(match[1]), key) for key in names if (match := pattern.fullmatch(key))]
-    return tuple(key for _, key in sorted(pairs))
+    own = rf"{re.escape(name)}_[0-9]{{1,9}}"
+    pattern = re.compile(rf"{own}|nonzero\({own}\)(?:\[[0-9]{{1,9}}\])?")
+    fitting = [key for key in names if pattern.fullmatch(key)]
+    return tuple(sorted(fitting, key=lambda key: [int(part) for part in re.findall("[0-9]+", key)]))
 
 
 def _input_from_parameter(parameter: inspect.Parameter) -> Input:

@@ -146,7 +146,7 @@ def dump_call(operator: Operator, inputs: Arrays, attrs: Arguments) -> dict[str,
     framework, op = to_wire_name(operator)
     rest = {name: to_json(value) for name, value in attrs.items()}
     if operator.variadic is not None:
-        rest["indices_per_axis"] = sum(name.startswith(f"{operator.variadic}_") for name in inputs)
+        rest["indices_per_axis"] = len(operator.variadic_inputs(inputs))
     opset = rest.pop("opset", None)
     device = rest.pop("device", "cpu")
     document: dict[str, object] = {"framework": framework, "op": op}

@@ -58,12 +58,13 @@ def extract_subscript(
 def expand_masks(operator: Signature, arrays: Arrays, attrs: Arguments) -> ExpandedInputs:
     """Every mask as index arrays, one per axis it covers; the subscript says which they are.
 
-    The index arrays are numbered anew. A mask must have the sizes of the axes it covers.
+    Those of a mask are called what makes them of it, nonzero(NAME), or nonzero(NAME)[k] for each of
+    several axes; other arrays keep their names. A mask must have the sizes of the axes it covers.
 
     >>> from gscli.frameworks.numpy import add_at
     >>> inputs = {"a": np.zeros(3), "indices_0": np.array([True, False, True]), "b": np.ones(2)}
     >>> arrays, _, attrs = expand_masks(add_at, inputs, {})
-    >>> arrays["indices_0"], attrs
+    >>> arrays["nonzero(indices_0)"], attrs
     (array([0, 2]), {'subscript': 'm'})
     """
     names = operator.variadic_inputs(arrays)
@@ -81,18 +82,19 @@ def expand_masks(operator: Signature, arrays: Arrays, attrs: Arguments) -> Expan
         first = item if letter is None else Item(letter if rank else "b")
         groups.append((name, [first, *[Item("+")] * (rank - 1 if letter else 0)]))
     every = [item for _, own in groups for item in own]
-    axes, place, parts = item_axes(every, data.ndim), 0, list[tuple[str, Array]]()
+    axes, place = item_axes(every, data.ndim), 0
+    result = {name: array for name, array in arrays.items() if name not in names}
+    sources = {name: name for name in (*result, *names)}
     for name, own in groups:
         axis, place = axes[place], place + len(own)
         if letters.get(name):
-            parts += [(name, part) for part in _mask_positions(name, arrays[name], data, axis)]
+            mask = arrays[name]
+            label = f"nonzero({name})" if mask.ndim else name
+            for at, part in enumerate(_mask_positions(name, mask, data, axis)):
+                key = label + f"[{at}]" * (mask.ndim > 1)
+                result[key], sources[key] = part, name
         elif name:
-            parts.append((name, arrays[name]))
-    result = {name: array for name, array in arrays.items() if name not in names}
-    sources = {name: name for name in result}
-    for number, (name, part) in enumerate(parts):
-        key = f"{operator.variadic}_{number}"
-        result[key], sources[key] = part, name
+            result[name] = arrays[name]
     return result, sources, {**attrs, "subscript": format_subscript(every)}
 
 

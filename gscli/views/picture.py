@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import zip_longest
@@ -313,9 +314,7 @@ class EntryTable:
                 columns.append(self._column(own, name, chips=False))
         if is_nested and not places:
             columns.append(self._column([self.signs.across] * len(self.entries), chips=False))
-        first, *others = layout.index_inputs or ("",)
-        ends = (name[max(name.rfind("_"), name.rfind("[")) :] for name in others)
-        title = ", ".join([first, *ends])
+        title = ", ".join(_shorten_names(layout.index_inputs))
         shapes = [self.trace.inputs[name].shape for name in layout.index_inputs]
         return self._group(self.signs.sanitize(title, 60), shapes, columns)
 
@@ -352,6 +351,17 @@ class EntryTable:
             factor = f"{self.numbers.format_value(scale)}{self.signs.times}"
             texts = [_prefix_sign(factor, text) for text in texts]
         return [_prefix_sign(prefix, text) for text in texts]
+
+
+def _shorten_names(names: Sequence[str]) -> list[str]:
+    """Names of which only the number is left where it alone differs from the name before.
+
+    >>> _shorten_names(["indices_0", "indices_1", "nonzero(indices_2)[0]", "nonzero(indices_2)[1]"])
+    ['indices_0', '_1', 'nonzero(indices_2)[0]', '[1]']
+    """
+    stems = [re.sub(r"(_\d+|\[\d+\])$", "", name) for name in names]
+    pairs = zip(names, stems, ["", *stems], strict=False)
+    return [name.removeprefix(stem if stem == last else "") for name, stem, last in pairs]
 
 
 def _prefix_sign(prefix: str, text: str) -> str:

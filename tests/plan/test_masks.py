@@ -16,16 +16,21 @@ GRID = np.arange(6).reshape(2, 3)
 MASK = np.array([[True, False, True], [False, True, False]])
 
 
-def test_a_mask_becomes_one_array_per_axis_and_the_rest_is_numbered_anew() -> None:
+def test_a_mask_becomes_one_array_per_axis_and_the_rest_keeps_its_names() -> None:
     cube = np.zeros((2, 3, 4))
     inputs = {"a": cube, "indices_0": MASK, "indices_1": np.array([3, 2, 1]), "b": np.ones(3)}
     arrays, sources, attrs = expand_masks(AT, inputs, {})
     assert attrs == {"subscript": "m, +, i"}
-    assert {name: array.tolist() for name, array in arrays.items() if name[0] == "i"} == {
-        "indices_0": [0, 0, 1], "indices_1": [0, 2, 1], "indices_2": [3, 2, 1],
+    assert {name: array.tolist() for name, array in arrays.items() if name[0] in "in"} == {
+        "nonzero(indices_0)[0]": [0, 0, 1], "nonzero(indices_0)[1]": [0, 2, 1],
+        "indices_1": [3, 2, 1],
     }  # fmt: skip
-    assert sources["indices_1"] == "indices_0"
-    assert sources["indices_2"] == "indices_1"
+    assert sources["nonzero(indices_0)[1]"] == "indices_0"
+    assert sources["indices_1"] == "indices_1"
+    inputs["indices_1"][0] = 9
+    with pytest.raises(GscliError, match="out of range") as caught:
+        gscli.run("numpy.add.at", inputs)
+    assert caught.value.where == "indices_1[0] = 9"
 
 
 def test_inputs_without_masks_are_left_alone() -> None:

@@ -210,10 +210,10 @@ class Formula:
 
         With each its input.
         """
-        subscript, many = self._trace.attributes.get("subscript"), self._trace.operator.variadic
-        items = parse_subscript(str(subscript or ""))
-        kinds = [item.kind for item in items if item.kind in "imu+b"]
-        made = {f"{many}_{number}" for number, kind in enumerate(kinds) if kind != "i"}
+        items = parse_subscript(str(self._trace.attributes.get("subscript") or ""))
+        kinds = [item.kind for item in items if item.is_array]
+        names = self._trace.operator.variadic_inputs(self._trace.inputs)
+        made = {name for name, kind in zip(names, kinds, strict=False) if kind != "i"}
         ranges = self._addressing.generated
         made |= {item.name for item in ranges if not isinstance(item.recipe, Consecutive)}
         pairs = zip(self._layout.column_axes, self._addressing.columns, strict=True)
