@@ -215,5 +215,4 @@ def _split_indices(comparison: Comparison, indices: Array) -> dict[str, Array]:
     columns = np.moveaxis(indices, -1, 0) if indices.ndim else indices
     if comparison.vector_layout == "first":
         return {name: columns.copy()}
-    parts = {f"{name}_{number}": np.array(column) for number, column in enumerate(columns)}
-    return parts or {name: indices}
+    return {f"{name}_{number}": np.array(column) for number, column in enumerate(columns)}

@@ -161,6 +161,7 @@ def _find_missing_argument(comparison: Comparison, call: ConceptCall) -> str:
         comparison.axis or comparison.axis_input
     ):
         return f"no axis={call.axis}"
-    if comparison.vector_layout == "tuple" and call.indices.rank == 0:
-        return "no such shapes"
+    *entries, length = call.indices.shape or (1, 0)
+    if comparison.vector_layout == "tuple" and entries and length == 0:
+        return "no such shapes"  # data[()] is one entry
     return "" if call.reduction in comparison.reductions else f"no reduction={call.reduction}"

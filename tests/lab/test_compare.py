@@ -87,6 +87,19 @@ def test_a_lone_number_is_no_vector(name: ConceptName) -> None:
     assert "no such shapes" in {one.reason for one in found.unsupported}
 
 
+@pytest.mark.parametrize("name", ["gather-nd", "scatter-nd"])
+@pytest.mark.parametrize("entries", [(), (1,), (2,)])
+def test_a_tuple_without_numbers_is_one_entry(name: ConceptName, entries: tuple[int, ...]) -> None:
+    indices, updates = np.zeros((*entries, 0), np.int64), np.full(entries, 9)
+    inputs: dict[str, object] = {"data": np.array(5), "indices": indices, "updates": updates}
+    inputs = {key: inputs[key] for key in CONCEPTS[name].inputs}
+    found = compare(name, inputs)
+    assert not [row for row in found.rows if "has no input" in str(row.error)]
+    able = {row.label for row in found.rows if row.output is not None}
+    assert any(label.startswith(("NumPy", "JAX")) for label in able) == (entries == ())
+    assert "StableHLO" in {label.split()[0] for label in able}
+
+
 @pytest.mark.parametrize("name", CALLS)
 def test_groups_are_whole_and_apart(name: str) -> None:
     groups = compared(name).groups

@@ -68,7 +68,7 @@ def index_put_(
     """
     check_dtype(self, (*DATA, *FLOAT8))
     check_same_dtype(self, values)
-    legal, some = f"1 … {self.rank} index arrays", bool(indices) or subscript is not None
+    some, legal = bool(indices) or subscript is not None, "1 or more index arrays"
     check_rule(some, "index_put_ needs an index array", "", valid=legal)
     addressing = run_subscript(self, subscript, indices, NOTATION)
     if not accumulate and _is_mask_fill(values, subscript):
