@@ -8,9 +8,14 @@ import numpy as np
 import pytest
 from looks import look_of
 
+from gscli.base.arrays import Array, Arrays
+from gscli.base.records import Arguments
 from gscli.cli import run_safely
+from gscli.frameworks.execute import execute
+from gscli.frameworks.operator import Operator
 from gscli.lab.answers import ComparisonResult
 from gscli.lab.compare import compare
+from gscli.plan.plan import ValidatedPlan
 from gscli.views.lines import render_text
 from gscli.views.look import ViewOptions
 from gscli.views.page import render_page
@@ -141,3 +146,22 @@ def test_lines_is_an_option(capsys: pytest.CaptureFixture[str]) -> None:
     assert "wrap around" in capsys.readouterr().out
     assert run_safely(["compare", "gather", "[10,20,30]", "[0,-1,7]", "--lines", "--svg", "-"]) == 1
     assert ">wrap<" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("columns", [2, 60])
+def test_answers_whose_texts_are_equal_tell_their_element_types(columns: int) -> None:
+    def run(operator: Operator, arrays: Arrays, attrs: Arguments) -> tuple[ValidatedPlan, Array]:
+        plan, output = execute(operator, arrays, attrs)
+        return plan, output.astype("int32") if operator.framework_name == "numpy" else output
+
+    comparing = gathered([7, 8], [0, 1] * (columns // 2), only=["onnx", "numpy"], run=run)
+    told = "Answers of different element types: ONNX Gather-13 in int64; NumPy take"
+    options = ViewOptions(width=200)
+    for text in (
+        "\n".join(screen(comparing, 200)),
+        describe_comparison(comparing, options),
+        render_page([comparing]),
+    ):
+        assert told in text
+    alike = gathered([7, 8], [0, 1], only=["onnx", "numpy"])
+    assert "element types" not in describe_comparison(alike, options)

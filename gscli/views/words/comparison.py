@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from gscli.base import IndexRefused, PictureNotice
-from gscli.base.arrays import Array, BoolArray, unequal_cells, unravel_place
+from gscli.base.arrays import Array, BoolArray, dtype_name, unequal_cells, unravel_place
 from gscli.base.records import Record, group_pairs
 from gscli.base.words import format_count, format_shape
 from gscli.lab.answers import ComparisonResult, ResultGroup, UnsupportedRuleSet
@@ -193,7 +193,9 @@ class ComparisonTexts:
                 yield " ".join([*texts, self.signs.cut])
 
     def list_footnotes(self) -> list[str]:
-        """Rule sets that have no way to say the call, and what others warn of, as sentences."""
+        """Rule sets that have no way to say the call, what others warn of, and the element types of
+        answers where they differ, as sentences.
+        """
         warned = group_pairs(
             (notice.problem, row.label)
             for row in self.comparing.rows
@@ -201,6 +203,12 @@ class ComparisonTexts:
             if not isinstance(notice, PictureNotice)  # "what happens" tells those
         )
         notes = [f"{text}: a warning of {', '.join(labels)}" for text, labels in warned.items()]
+        outputs = ((row.output, row.label) for row in self.comparing.rows)
+        kinds = group_pairs(
+            (dtype_name(array.dtype), label) for array, label in outputs if array is not None
+        )
+        texts = (f"{', '.join(labels)} in {kind}" for kind, labels in kinds.items())
+        notes += [f"Answers of different element types: {'; '.join(texts)}"] * (len(kinds) > 1)
         reasons = UnsupportedRuleSet.format_reasons(self.comparing.unsupported)
         return [f"{text}." for text in (*reasons, *notes)]
 
