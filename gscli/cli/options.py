@@ -114,10 +114,10 @@ class CommandOption(Record):
     `kind`: bool, int, float, str, or what makes the value of a word; a number lies between
     `minimum` and `maximum`. `flag`: what it is called where the name is another. `shows_default`:
     help tells it.
-    `alone`: its value where it stands without one. `excludes`: what it cannot stand with but where
-    one of `unless` does, `needs`: what it is nothing without, `why`: the refusal. `complete`: what
-    a shell offers for a word. `is_word`: it is a word of its own without a flag, `is_many`: all
-    words that follow. `follows`: the one before it, whose value the completer takes too.
+    `alone`: its value where it stands without one. `excludes`: what it cannot stand with, `needs`:
+    what it is nothing without, `why`: the refusal. `complete`: what a shell offers for a word.
+    `is_word`: it is a word of its own without a flag, `is_many`: all words that follow. `follows`:
+    the one before it, whose value the completer takes too.
     """
 
     help: str
@@ -135,7 +135,6 @@ class CommandOption(Record):
     shows_default: bool = False
     complete: Callable[..., list[str]] | None = None
     excludes: tuple[str, ...] = ()
-    unless: tuple[str, ...] = ()
     needs: str = ""
     why: str = ""
     alone: str = ""
@@ -205,9 +204,6 @@ def make_list_completer(names: Iterable[str]) -> Callable[[str], list[str]]:
 
 _of_result = partial(option, heading="Result")
 _on_picture = partial(option, heading="Picture")
-_on_drawing = partial(
-    _on_picture, excludes=("plain",), unless=("svg", "html"), why="--plain draws no picture"
-)
 _on_screen = partial(option, heading="Screen", has_variable=True)
 
 
@@ -268,19 +264,20 @@ class Settings(Record):
         "limit for inputs built in memory (default 1G) and for the result", "SIZE",
         has_variable=True, kind=parse_byte_limit,
     )  # fmt: skip
-    show: str | None = _on_drawing(
+    show: str | None = _on_picture(
         "tensors to draw: data,indices,updates,output", "LIST",
         complete=make_list_completer(("data", "indices", "updates", "output")),
     )  # fmt: skip
-    full: bool = _on_drawing("draw every cell, however many")
-    rows: int | None = _on_drawing("rows to draw of a large tensor", "N")
-    edge: int | None = _on_drawing("rows and columns to draw at the edges", "N")
-    slice: str | None = _on_drawing("draw a part only, e.g. 0,:,::2", "TEXT")
+    full: bool = _on_picture("draw every cell, however many")
+    rows: int | None = _on_picture("rows to draw of a large tensor", "N")
+    edge: int | None = _on_picture("rows and columns to draw at the edges", "N")
+    slice: str | None = _on_picture("draw a part only, e.g. 0,:,::2", "TEXT")
     precision: int | None = _on_picture("digits after the point", "N")
     limit: int | None = _on_picture("entries to list", "N")
     step: str | None = _on_picture(
-        "one entry at a time; N shows only that step", "[N]", alone="all"
-    )
+        "one entry at a time, --svg a.svg into a-0.svg, a-1.svg, …; N shows only that step",
+        "[N]", alone="all",
+    )  # fmt: skip
     svg: str | None = _on_picture(
         "also save the picture as SVG", "FILE", kind=partial(parse_output_path, "--svg")
     )
@@ -437,8 +434,7 @@ def check_combinations(options: Collection[CommandOption], values: Arguments) ->
         name for name, value in values.items() if is_set(value) and value != known[name].default
     }
     for option in (option for option in options if option.name in present):
-        excludes = option.excludes if present.isdisjoint(option.unless) else ()
-        excluded = [known[name] for name in excludes if name in present]
+        excluded = [known[name] for name in option.excludes if name in present]
         flags = [other.flags[-1] if other.flags else str(values[other.name]) for other in excluded]
         hint = f"leave out {' and '.join(flags)}"
         check_rule(not flags, option.why, " ".join(flags), kind=UsageError, hint=hint)
@@ -563,13 +559,15 @@ def make_view_options(settings: Settings, *, is_for_file: bool = False) -> "View
 
     target = detect_screen(sys.stdout, settings.color, settings.width)
     depth = target.depth if target.color or target.mono else "none"
+    palette = "mono" if target.mono else settings.palette
+    if is_for_file:  # which no terminal's own colours reach
+        depth, palette = "truecolor", "mono" if settings.palette == "mono" else "okabe"
     names = ("full", "rows", "edge", "slice", "precision", "limit")
     chosen = {name: getattr(settings, name) for name in names}
     chosen["show"] = tuple(settings.show.split(",")) if settings.show else None
     return ViewOptions(
         width=target.width, height=target.height,
         utf8=is_for_file or (target.utf8 and not settings.plain),
-        color="truecolor" if is_for_file else depth,
-        palette="mono" if target.mono and not is_for_file else settings.palette,
+        color=depth, palette=palette,
         **{name: value for name, value in chosen.items() if value is not None},
     )  # fmt: skip

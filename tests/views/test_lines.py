@@ -247,6 +247,18 @@ def test_a_series_has_a_figure_per_step(tmp_path: Path) -> None:
     assert "step 0 of 2" in plain_text(tmp_path / "s-0.svg")
 
 
+@pytest.mark.parametrize("palette", ["okabe", "mono", "16"])
+@pytest.mark.parametrize(
+    "words",
+    ["gather [1,2] [0,1] --step 1", "gather [1,2] [0]", "compare gather [1] [0]", "show [1]",
+     "grad gather [1.5] [0]"],
+)  # fmt: skip
+def test_a_figure_has_colours_of_its_own(words: str, palette: str, tmp_path: Path) -> None:
+    path = tmp_path / "figure.svg"
+    assert run_safely([*words.split(), "-q", "--palette", palette, "--svg", str(path)]) == 0
+    assert "color(" not in path.read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize("flag", ["-o", "--svg"])
 def test_pictures_under_another_name_are_refused(
     flag: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
