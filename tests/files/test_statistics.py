@@ -45,3 +45,4 @@ def test_nothing_to_measure() -> None:
     assert compute_statistics(np.array(7)).text() == (
         "int64 []  min=7 at []  max=7 at []  mean=7  nan=0  inf=0  zero=0"
     )
+    assert "mean=1234567.25  nan" in compute_statistics(np.array([1234567.25])).text()
