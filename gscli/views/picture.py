@@ -273,12 +273,12 @@ class EntryTable:
         """The letters of entries, and beside them their columns."""
         entries = self.entries
         labels = max((cell_len(entry.label) for entry in entries), default=1)
-        last = self.trace.entry_count - 1
-        below = [self._dots] if entries and entries[-1].number < last else []
+        end = max((entry.number + 1 for entry in entries), default=0)
+        below = [self._dots] if end < self.trace.entry_count else []
         chips = [[(f" {pad_right(entry.label, labels)} ", self._style(entry))] for entry in entries]
         margin: list[Line] = [[(" " * (labels + BETWEEN), PLAIN)], *[[]] * self._is_headed]
         letters = make_block([*margin, *self._above, *chips, *below])
-        none: list[Line] = [] if entries else [[(" no entries", self.look.dim)]]
+        none: list[Line] = [] if self.trace.entry_count else [[(" no entries", self.look.dim)]]
         return make_block([*join_blocks([letters, *groups], BETWEEN), *none])
 
     def _group(self, title: str, shapes: Sequence[Shape], columns: Sequence[Block]) -> Block:

@@ -123,6 +123,8 @@ def test_entries_without_a_mark_are_counted_and_each_option_shows_more(
 def test_limit_lists_fewer_entries() -> None:
     text = drawn(duplicates(), limit=2)
     assert "7 entries, 6 marked in output, 2 listed: --limit N, gscli explain" in text
+    assert "no entries" not in drawn(duplicates(), limit=0)
+    assert "no entries" in drawn(trace("onnx.gather", {"data": [1], "indices": np.zeros(0, int)}))
     assert "\nc: " not in text
 
 
