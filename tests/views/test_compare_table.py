@@ -58,6 +58,12 @@ def test_a_value_stands_beside_what_became_of_its_number() -> None:
     assert rows["NumPy take (wrap),"][-4:] == ["20", "7", "mod", "3"]
 
 
+def test_rows_of_several_legal_ranges_say_what_is_true_of_all() -> None:
+    inputs = {"data": [1, 2, 3], "indices": [[0], [5]], "updates": [10, 20]}
+    lines = screen(compare("scatter-nd", inputs, only=["tf", "jax"]), 200)
+    assert any("b: 5 is outside: dropped" in line for line in lines)
+
+
 def test_a_number_that_stops_at_an_end_did_not_count_from_it() -> None:
     """-4 is cell 0 of four cells, both counted from the end and clipped."""
     comparing = gathered([10, 20, 30, 40], [-4], only=["NumPy take (clip)", "NumPy take (wrap)"])

@@ -33,7 +33,8 @@ def make_remarks(
 ) -> list[Remark]:
     """First what became of the numbers, then the cells that several entries met, if asked for.
 
-    `signed`: beside each number stands its sign, as in the picture.
+    `signed`: beside each number stands its sign, as in the picture. Without, what is outside stands
+    without the legal range, which other rule sets that answer alike may not share.
 
     >>> from gscli.traces import trace
     >>> from gscli.views.texts import NumberFormat
@@ -70,8 +71,9 @@ def _iter_index_remarks(
     for group in groups.values():
         _, index = group[0]
         number, sign = str(index.raw_value), teller.signs.for_outcome(index.sign) * signed
-        text = describe_index(teller, index, "remark").replace(number, number + sign, 1)
-        yield Remark(tuple(entry for entry, _ in group), text)
+        has_range = signed or index.outcome != "outside"
+        text = describe_index(teller, index, "remark" if has_range else "way")
+        yield Remark(tuple(entry for entry, _ in group), text.replace(number, number + sign, 1))
 
 
 def _iter_duplicate_remarks(teller: Describer, entries: Sequence[Entry]) -> Iterator[Remark]:

@@ -43,7 +43,7 @@ def _iter_sentences(answers: ComparisonTexts) -> Iterator[str]:
         for entries, remark in reasons:
             names = format_entries(entries)
             whose = f"{'entry' if len(entries) == 1 else 'entries'} {names}: " * bool(entries)
-            yield f"  {whose}{remark.replace(' … ', ' to ')}."
+            yield f"  {whose}{remark}."
     yield from answers.list_footnotes()
     yield answers.summary("To differ is to have")
 

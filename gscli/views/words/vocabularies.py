@@ -159,7 +159,7 @@ def describe_tensor(
 
 
 def describe_index(
-    teller: Describer, index: AdjustedIndex, audience: Literal["remark", "plain", "rule"]
+    teller: Describer, index: AdjustedIndex, audience: Literal["remark", "plain", "rule", "way"]
 ) -> str:
     """What one number of an entry means: under a picture, in sentences, as a reason.
 
