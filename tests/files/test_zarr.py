@@ -9,6 +9,9 @@ import json
 import lzma
 import math
 import os
+import signal
+import threading
+import time
 import warnings
 import zipfile
 import zlib
@@ -666,6 +669,25 @@ def test_what_the_system_refuses_is_told(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(zarr.storage._local, "_put", None)
     with pytest.raises(CannotWrite, match="not callable"):
         store.write_chunk((0, 0), DATA[:4, :3])
+
+
+def test_an_interrupt_waits_until_the_library_has_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The library writes in a thread of its own, which would fill a folder that is removed by then.
+    store = open_zarr_array(ZarrPath(made(tmp_path / "s.zarr")), LIMIT, writable=True)
+    put, written, main = zarr.storage._local._put, [], threading.get_ident()
+
+    def put_slowly(*words: Any, **options: Any) -> None:
+        signal.pthread_kill(main, signal.SIGINT)
+        time.sleep(0.3)
+        put(*words, **options)
+        written.append(True)
+
+    monkeypatch.setattr(zarr.storage._local, "_put", put_slowly)
+    with pytest.raises(KeyboardInterrupt):
+        store.write_chunk((0, 0), DATA[:4, :3])
+    assert written == [True]
 
 
 def test_a_store_is_no_stream(capsys: pytest.CaptureFixture[str]) -> None:

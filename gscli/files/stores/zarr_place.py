@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import re
 import stat
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 
 from gscli.base import CannotRead, ContentRefused, GscliError, check_rule, translate_errors
 from gscli.base.records import Record
 from gscli.base.words import error_reason, sanitize
+from gscli.disk.interrupts import DeferredSignals
 from gscli.disk.mapped import read_error
 from gscli.disk.system import write_error
 from gscli.files.content import check_content, check_limit
@@ -117,9 +119,15 @@ def zarr_errors(name: str) -> AbstractContextManager[None]:
     return translate_errors(translate, is_quiet=True)
 
 
-def zarr_write_errors(name: str) -> AbstractContextManager[None]:
-    """Turn what fails while a store is written into CannotWrite."""
-    return translate_errors(lambda error: write_error(error, name), is_quiet=True)
+@contextmanager
+def zarr_write_errors(name: str) -> Iterator[None]:
+    """Turn what fails while a store is written into CannotWrite.
+
+    Signals wait until the block ends: the library writes in a thread of its own, which would go on
+    while the folder is removed.
+    """
+    with DeferredSignals(), translate_errors(lambda error: write_error(error, name), is_quiet=True):
+        yield
 
 
 def check_folder(place: ZarrPath) -> None:
