@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias, get_args, get_origin
 
 from gscli.base import UsageError, check_rule
-from gscli.base.records import Arguments, Record, set_defaults
+from gscli.base.records import Arguments, Record, group_pairs, set_defaults
 from gscli.base.words import ALL_DTYPES, quote_word
 
 if TYPE_CHECKING:
@@ -420,6 +420,16 @@ SHOW_COMPLETION = CommandOption(
 JSON_OPTION = SHARED_OPTIONS["json"]._replace(
     help="print one JSON document, errors too", choices=("document",)
 )
+
+
+def check_places(settings: Settings, places: Mapping[str, str | None]) -> None:
+    """UsageError where two results, one of which may be the document of --json, go to one place."""
+    named = (*places.items(), ("--json", "-" * (settings.json is not None)))
+    for place, names in group_pairs((place, name) for name, place in named).items():
+        if place and len(names) > 1:
+            problem = f"{'stdout' if place == '-' else place} takes one result"
+            hint = "name another file for one of them"
+            raise UsageError(problem, where=" and ".join(names), hint=hint)
 
 
 def is_set(value: object) -> bool:

@@ -619,6 +619,8 @@ def test_lessons_have_a_next_step(tmp_path: Path) -> None:
         ("compare gather [1] [0] --patience 3", "--patience needs --on"),
         ("compare gather [1] [0] --svg a.svg --html a.svg", "a.svg takes one result"),
         ("gather [1] [0] -o a.npy --svg a.npy", "a.npy takes one result"),
+        ("convert [1] - --json", "stdout takes one result"),
+        ("cases gather -o - --json", "stdout takes one result"),
         ("show [1] --theme dark", "--theme is the ground of an SVG"),
         ("gather [1] [0] --message x", "--message is what a commit of --in-place says"),
         ("grad gather [1.5] [0] --quiz", "gscli grad has no use for it"),

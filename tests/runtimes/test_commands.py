@@ -235,7 +235,7 @@ def test_interrupted_it_tells_what_was_done(number: signal.Signals, status: int)
 def test_standard_output_holds_one_document(words: tuple[str, ...]) -> None:
     code, out, err = gscli(*words, "-o", "-", "--json")
     assert (code, out) == (2, "")
-    assert json.loads(err)["error"]["problem"] == "-o - and --json both take standard output"
+    assert json.loads(err)["error"]["problem"] == "stdout takes one result"
 
 
 def test_cases_on_standard_output_stand_there_alone() -> None:

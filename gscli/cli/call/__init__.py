@@ -29,9 +29,16 @@ from gscli.base import (
     check_rule,
 )
 from gscli.base.arrays import Array
-from gscli.base.records import Arguments, group_pairs
+from gscli.base.records import Arguments
 from gscli.base.words import format_count, format_shape
-from gscli.cli.options import Settings, detect_screen, make_view_options, print_json, print_stderr
+from gscli.cli.options import (
+    Settings,
+    check_places,
+    detect_screen,
+    make_view_options,
+    print_json,
+    print_stderr,
+)
 from gscli.disk import mapped
 from gscli.files import check_replaced
 from gscli.files.request import STORES, file_suffix
@@ -388,17 +395,10 @@ def check_outputs(
     problem = "--engine dask writes a Zarr store and nothing else"
     fits, hint = settings.engine is None or to_store, "-o out.zarr, and no picture"
     check_rule(fits, problem, kind=UsageError, hint=hint)
-    places = {
-        "the result": (settings.output or "-") * settings.is_result_saved,
-        "--json": "-" * (settings.json is not None),
-        "--svg": settings.svg,
-        "--html": settings.html,
-    }
-    for place, names in group_pairs((place, name) for name, place in places.items()).items():
-        if place and len(names) > 1:
-            target = "stdout" if place == "-" else place
-            raise UsageError(f"{target} takes one result", where=" and ".join(names))
-    if places["the result"] == "-":
+    result = (settings.output or "-") * settings.is_result_saved
+    places = {"the result": result, "--svg": settings.svg, "--html": settings.html}
+    check_places(settings, places)
+    if result == "-":
         from gscli.files.writers import check_terminal
 
         check_terminal(sys.stdout, f".{settings.format or 'npy'}")

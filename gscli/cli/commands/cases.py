@@ -25,14 +25,8 @@ from typing import TYPE_CHECKING
 
 from gscli.base.words import join_lines
 from gscli.cli.building import complete_file, tool
-from gscli.cli.commands.runtimes import (
-    SEED,
-    check_stdout_free,
-    is_json_lines,
-    join_operator_names,
-    write_cases,
-)
-from gscli.cli.options import JSON_OPTION, Settings, argument, option, print_report
+from gscli.cli.commands.runtimes import SEED, is_json_lines, join_operator_names, write_cases
+from gscli.cli.options import JSON_OPTION, Settings, argument, check_places, option, print_report
 
 if TYPE_CHECKING:
     from gscli.runtimes.packs import CaseSuite, SuiteCoverage
@@ -68,7 +62,7 @@ def cases(
     )
     from gscli.views.progress_bar import ProgressBar
 
-    check_stdout_free(output, settings)
+    check_places(settings, {"-o": output})
     names = join_operator_names(operators)
     chosen = dict.fromkeys(operator for name in names for operator in find_operators(name))
     others = load_onnx_coverage() if measure is None else measure_suites(measure)

@@ -21,13 +21,14 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from gscli.base import ContentRefused, DtypeRefused, GscliError, UsageError, check_rule
+from gscli.base import ContentRefused, DtypeRefused, GscliError, check_rule
 from gscli.cli.building import complete_file, tool
 from gscli.cli.options import (
     JSON_OPTION,
     SHARED_OPTIONS,
     Settings,
     argument,
+    check_places,
     make_value_error,
     option,
     print_json,
@@ -70,8 +71,7 @@ def convert(
     from gscli.base.arrays import document_dtype, parse_dtype
     from gscli.views.progress_bar import ProgressBar
 
-    if target == "-" and settings.json is not None:
-        raise UsageError("stdout takes one result", where="OUT and --json")
+    check_places(settings, {"OUT": target})
     files.check_replaced(target, [source])
     load = partial(files.load, source, name="tensor", **settings.reading)
     try:

@@ -34,12 +34,19 @@ from gscli.cli.commands.runtimes import (
     SEED,
     KnownFailures,
     check_folders_exist,
-    check_stdout_free,
     is_json_lines,
     start_checked,
     write_cases,
 )
-from gscli.cli.options import JSON_OPTION, Settings, argument, option, print_report, print_stderr
+from gscli.cli.options import (
+    JSON_OPTION,
+    Settings,
+    argument,
+    check_places,
+    option,
+    print_report,
+    print_stderr,
+)
 
 if TYPE_CHECKING:
     from gscli.runtimes.findings import FuzzFinding, FuzzReport
@@ -92,7 +99,7 @@ def fuzz(
 
     if not on:
         raise UsageError("fuzz needs a runtime", valid="--on R", hint="gscli runtimes lists them")
-    check_stdout_free(output, settings)
+    check_places(settings, {"-o": output})
     count = cases or (MOST_CASES if seconds else USUAL_CASES)
     limits = FuzzOptions(count, seconds, seed, repeat, gradients)
     accepted = KnownFailures.read(known)

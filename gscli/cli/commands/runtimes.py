@@ -21,7 +21,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gscli.base import CannotRead, CannotWrite, GscliError, UsageError
+from gscli.base import CannotRead, CannotWrite, GscliError
 from gscli.base.records import Record, group_pairs
 from gscli.base.words import format_columns, format_count, join_lines, match_pattern, sanitize
 from gscli.cli.building import complete_file, tool
@@ -143,12 +143,6 @@ def write_cases(cases: Sequence[FuzzCase], output: str) -> int:
         place = sanitize(str(Path(output) / packs.OTHERS_FILE))
         print_stderr(f"{left:,} that a node test cannot hold ({reasons}) in {place}\n")
     return written
-
-
-def check_stdout_free(output: str | None, settings: Settings) -> None:
-    """UsageError where cases and the document of --json would both go to standard output."""
-    if output == "-" and settings.json is not None:
-        raise UsageError("-o - and --json both take standard output", hint="-o FILE.jsonl")
 
 
 @tool("runtimes", JSON_OPTION)
