@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -14,12 +15,14 @@ ROOT = str(Path(__file__).parents[2])
 LAST = "watched 0 calls, 0 indices\n"
 
 
-def watch(folder: Path, *words: str, program: str = "") -> subprocess.CompletedProcess[str]:
+def watch(
+    folder: Path, *words: str, program: str = "", start: Sequence[str] = ("-m", "gscli")
+) -> subprocess.CompletedProcess[str]:
     if program:
         (folder / "program.py").write_text(program)
     environment = {"PYTHONPATH": ROOT, "PATH": "/usr/bin:/bin", "PYTHONWARNINGS": "error"}
     return subprocess.run(
-        [sys.executable, "-m", "gscli", "watch", *words],
+        [sys.executable, *start, "watch", *words],
         cwd=folder, env=environment, capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
 
@@ -34,13 +37,24 @@ def test_words_behind_the_script_are_its_own(tmp_path: Path) -> None:
     assert run.stderr == LAST
 
 
-def test_a_module_is_run_as_python_runs_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "start",
+    [
+        ("-X", "utf8", "-m", "gscli"),
+        ("-X", "utf8", "-c", "from gscli.__main__ import main; main()"),
+        ("-X", "utf8", "gscli_command"),
+    ],
+)
+def test_a_module_is_run_as_python_runs_it(tmp_path: Path, start: Sequence[str]) -> None:
+    (tmp_path / "gscli_command").write_text("from gscli.__main__ import main; main()")
     package = tmp_path / "package"
     package.mkdir()
     (package / "__init__.py").write_text("")
-    (package / "train.py").write_text("import sys; print(__package__, sys.argv[1:])")
-    run = watch(tmp_path, "-m", "package.train", "--json")
-    assert (run.returncode, run.stdout) == (0, "package ['--json']\n")
+    (package / "train.py").write_text(
+        "import sys; print(__package__, sys.argv[1:], 'utf8' in sys._xoptions)"
+    )
+    run = watch(tmp_path, "-m", "package.train", "--json", start=start)
+    assert (run.returncode, run.stdout) == (0, "package ['--json'] True\n")
 
 
 @pytest.mark.parametrize(

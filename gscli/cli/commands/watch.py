@@ -22,6 +22,7 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
+from itertools import takewhile
 
 from gscli.base import CannotRead, UsageError, check_rule
 from gscli.cli.building import complete_file, tool
@@ -66,7 +67,8 @@ def watch(
         "json": "-" if json == "document" else json,
         "screen": {"color": screen.color, "width": screen.width, "utf8": screen.utf8},
     }  # fmt: skip
-    before = sys.orig_argv[1 : sys.orig_argv.index("-m")] if "-m" in sys.orig_argv[:9] else []
+    head = sys.orig_argv[1 : len(sys.orig_argv) - len(sys.argv)]  # before the words of gscli itself
+    before = takewhile(lambda word: word not in ("-m", "-c"), head)
     command = [sys.executable, *before, "-m", "gscli.watch", json_text.dumps(options)]
     if find_spec("gscli.watch") is None or not sys.executable:
         raise UsageError("this Python cannot start itself again", where=repr(sys.executable))
