@@ -27,7 +27,7 @@ from gscli.codegen.stablehlo_language import StablehloWriter
 from gscli.codegen.steps import CannotTranslate
 from gscli.codegen.target_answers import Code, Snippet, describe_snippet
 from gscli.frameworks import ALIASES, TITLES, find_called
-from gscli.frameworks.execute import execute
+from gscli.frameworks.execute import PYTHON_HINTS, execute
 from gscli.frameworks.operator import Operator
 from gscli.lab.answers import ComparisonResult, UnsupportedRuleSet
 from gscli.lab.cases import build_command, format_inputs
@@ -123,6 +123,7 @@ _WRITERS: dict[str, type[SnippetWriter]] = {
 }  # fmt: skip
 
 
+@PYTHON_HINTS
 def code(
     name: str,
     inputs: Arguments,

@@ -162,14 +162,15 @@ def run(
     >>> run("onnx.scatter_nd", {"data": [1, 2, 3], "indices": [[0]], "updates": [9]})
     array([9, 2, 3])
     """
-    from gscli.frameworks.execute import execute, execute_to_file, print_warnings
+    from gscli.frameworks.execute import PYTHON_HINTS, execute, execute_to_file, print_warnings
 
     operator = find_called(name, inputs, attrs)
-    attrs = attrs or {}
-    if out is None:
-        plan, output = execute(operator, inputs, attrs, max_bytes=max_bytes, leave=True)
-    else:
-        plan, output = execute_to_file(operator, inputs, attrs, fspath(out), max_bytes=max_bytes)
+    call = operator, inputs, attrs or {}
+    with PYTHON_HINTS:
+        if out is None:
+            plan, output = execute(*call, max_bytes=max_bytes, leave=True)
+        else:
+            plan, output = execute_to_file(*call, fspath(out), max_bytes=max_bytes)
     print_warnings(operator, plan, stacklevel=3)
     return output
 

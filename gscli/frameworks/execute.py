@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import ContextDecorator
 from numbers import Integral, Number
 from types import NoneType
 from typing import Any
@@ -39,7 +40,8 @@ ARRAY_KINDS = frozenset({"ints", "sizes", "number"})
 def call_operator(operator: Signature, inputs: Sequence[object], attrs: Arguments) -> Array:
     """The Python callable of an operator: inputs by position, or by name among the keywords."""
     values, attrs = _bind_arguments(operator, inputs, attrs)
-    plan, output = execute(operator, values, attrs, leave=True)
+    with PYTHON_HINTS:
+        plan, output = execute(operator, values, attrs, leave=True)
     print_warnings(operator, plan, stacklevel=4)
     return output
 
@@ -142,24 +144,22 @@ def prepare(
 
 def execute(
     operator: Signature, inputs: Arguments, attrs: Arguments,
-    *, max_bytes: int | None = None, leave: bool = False, in_shell: bool = False,
+    *, max_bytes: int | None = None, leave: bool = False,
 ) -> tuple[ValidatedPlan, Array]:  # fmt: skip
     """Judge, plan and run one call: its plan and its output. Raises GscliError alone.
 
     Lists take the types that the operator wants, as numbers without a type do in a shell. `leave`
     is for callers who only want the output: data in the chunks of a zarr or Dask array are read by
-    chunk. `in_shell`: refusals have the hints that a shell has.
+    chunk.
     """
-    plan = prepare_values(
-        operator, inputs, attrs, leave=leave, max_bytes=max_bytes, in_shell=in_shell
-    )
+    plan = prepare_values(operator, inputs, attrs, leave=leave, max_bytes=max_bytes)
     return run_plan(operator, plan, max_bytes=max_bytes)
 
 
 def prepare_values(
     operator: Signature, inputs: Arguments, attrs: Arguments,
-    *, leave: bool = False, in_shell: bool = False,
-    max_bytes: int | None = None, choose_dtype: Callable[..., str | None] = lambda *_: None,
+    *, leave: bool = False, max_bytes: int | None = None,
+    choose_dtype: Callable[..., str | None] = lambda *_: None,
 ) -> Plan:  # fmt: skip
     """The plan of a call from Python, as `execute` has it.
 
@@ -171,7 +171,6 @@ def prepare_values(
         return prepare(operator, call, strict=True, dtype=dtype, max_bytes=max_bytes)
     except GscliError as error:
         _hint_at_files(error, inputs.values())
-        error.hint = error.hint if in_shell else translate_to_python(error.hint)
         raise
     except MemoryError as error:
         raise memory_error(operator.full_name) from error
@@ -195,6 +194,27 @@ def translate_to_python(hint: str) -> str:
 
     text = hint if "in Python" in hint else _SHELL_WORDS.sub(write_in_python, hint)
     return re.sub(r"^max_bytes=\d+$", r"gscli.run(…, \g<0>)", text)
+
+
+class _PythonHints(ContextDecorator):
+    """What a caller from Python is refused has its hints in Python's words.
+
+    >>> with PYTHON_HINTS:
+    ...     raise UsageError("too late", hint="--device cpu")
+    Traceback (most recent call last):
+    gscli.base.UsageError: too late; device="cpu"
+    """
+
+    def __enter__(self) -> None:
+        """Nothing is to be done before there is a refusal."""
+
+    def __exit__(self, kind: object, error: object, frames: object) -> None:
+        """Translate the hint of a refusal, which goes on."""
+        if isinstance(error, GscliError):
+            error.hint = translate_to_python(error.hint)
+
+
+PYTHON_HINTS = _PythonHints()
 
 
 def _hint_at_files(error: GscliError, values: Iterable[object]) -> None:

@@ -9,7 +9,7 @@ from gscli.base.arrays import Array, Arrays, as_array, dtype_name
 from gscli.base.records import Arguments
 from gscli.base.words import FLOAT16S, NARROW_FLOATS, format_shape
 from gscli.frameworks import find_called
-from gscli.frameworks.execute import prepare_values, resolve_dtypes, run_plan
+from gscli.frameworks.execute import PYTHON_HINTS, prepare_values, resolve_dtypes, run_plan
 from gscli.frameworks.operator import Operator
 from gscli.gradients import VALUE, BackwardWalk, compute_gradients
 from gscli.gradients.conventions import LOOP, Convention, Writers, choose_convention
@@ -68,6 +68,7 @@ class Gradients:
         return gradients
 
 
+@PYTHON_HINTS
 def grad(
     name: str,
     inputs: Arguments,

@@ -109,7 +109,7 @@ def _run_within_limit(
     outputs: dict[object, Array], limit: int, operator: Operator, arrays: Arrays, attrs: Arguments
 ) -> tuple[ValidatedPlan, Array]:
     """Run a call. Its output joins `outputs`, or is the one there that has the same bits."""
-    plan, output = execute(operator, arrays, attrs, max_bytes=limit, in_shell=True)
+    plan, output = execute(operator, arrays, attrs, max_bytes=limit)
     digest = id(output) if output.dtype.hasobject else blake2b(output.tobytes()).digest()
     output = outputs.setdefault((output.dtype, output.shape, digest), output)
     needed, problem = sum(each.nbytes for each in outputs.values()), "answers would be too large"

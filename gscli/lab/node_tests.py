@@ -92,7 +92,7 @@ def run_folder(folder: Path) -> Iterator[NodeTestResult]:
         try:
             recorded = _load_tensor(data_set / "output_0.pb", "output")
             inputs = load_inputs(node, data_set)
-            answer = execute(node.operator, inputs, node.call_attributes, in_shell=True)[1]
+            answer = execute(node.operator, inputs, node.call_attributes)[1]
             problem = describe_difference(answer, recorded)
         except GscliError as error:
             problem = str(error)

@@ -6,9 +6,8 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from gscli.base import GscliError
 from gscli.base.arrays import as_array
-from gscli.frameworks.execute import translate_to_python
+from gscli.frameworks.execute import PYTHON_HINTS
 from gscli.lab.answers import ComparisonResult
 from gscli.lab.compare import compare as lab_compare
 from gscli.traces import Trace
@@ -52,11 +51,8 @@ def _display(call: Callable[..., Any], convert: Callable[[Any], Any]) -> Callabl
 
     @wraps(call)
     def run(*args: object, **named: object) -> Any:
-        try:
+        with PYTHON_HINTS:
             return convert(call(*args, **named))
-        except GscliError as error:
-            error.hint = translate_to_python(error.hint)
-            raise
 
     return run
 
