@@ -82,6 +82,15 @@ class Finding(Record):
     entry: int = 0
 
     @property
+    def problem(self) -> str:
+        """What is wrong with it: below zero is a fault of its own where other numbers are legal.
+
+        >>> Finding("i", (0,), -1, (-1,), 0, 0, 0, 3).problem
+        'negative index'
+        """
+        return "negative index" if self.value < 0 <= self.low <= self.high else "index out of range"
+
+    @property
     def legal_text(self) -> str:
         """The legal range in words.
 

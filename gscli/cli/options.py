@@ -114,10 +114,10 @@ class CommandOption(Record):
     `kind`: bool, int, float, str, or what makes the value of a word; a number lies between
     `minimum` and `maximum`. `flag`: what it is called where the name is another. `shows_default`:
     help tells it.
-    `alone`: its value where it stands without one. `excludes`: what it cannot stand with, `needs`:
-    what it is nothing without, `why`: the refusal. `complete`: what a shell offers for a word.
-    `is_word`: it is a word of its own without a flag, `is_many`: all words that follow. `follows`:
-    the one before it, whose value the completer takes too.
+    `alone`: its value where it stands without one. `excludes`: what it cannot stand with but where
+    one of `unless` does, `needs`: what it is nothing without, `why`: the refusal. `complete`: what
+    a shell offers for a word. `is_word`: it is a word of its own without a flag, `is_many`: all
+    words that follow. `follows`: the one before it, whose value the completer takes too.
     """
 
     help: str
@@ -135,6 +135,7 @@ class CommandOption(Record):
     shows_default: bool = False
     complete: Callable[..., list[str]] | None = None
     excludes: tuple[str, ...] = ()
+    unless: tuple[str, ...] = ()
     needs: str = ""
     why: str = ""
     alone: str = ""
@@ -204,6 +205,9 @@ def make_list_completer(names: Iterable[str]) -> Callable[[str], list[str]]:
 
 _of_result = partial(option, heading="Result")
 _on_picture = partial(option, heading="Picture")
+_on_drawing = partial(
+    _on_picture, excludes=("plain",), unless=("svg", "html"), why="--plain draws no picture"
+)
 _on_screen = partial(option, heading="Screen", has_variable=True)
 
 
@@ -264,14 +268,14 @@ class Settings(Record):
         "limit for inputs built in memory (default 1G) and for the result", "SIZE",
         has_variable=True, kind=parse_byte_limit,
     )  # fmt: skip
-    show: str | None = _on_picture(
+    show: str | None = _on_drawing(
         "tensors to draw: data,indices,updates,output", "LIST",
         complete=make_list_completer(("data", "indices", "updates", "output")),
     )  # fmt: skip
-    full: bool = _on_picture("draw every cell, however many")
-    rows: int | None = _on_picture("rows to draw of a large tensor", "N")
-    edge: int | None = _on_picture("rows and columns to draw at the edges", "N")
-    slice: str | None = _on_picture("draw a part only, e.g. 0,:,::2", "TEXT")
+    full: bool = _on_drawing("draw every cell, however many")
+    rows: int | None = _on_drawing("rows to draw of a large tensor", "N")
+    edge: int | None = _on_drawing("rows and columns to draw at the edges", "N")
+    slice: str | None = _on_drawing("draw a part only, e.g. 0,:,::2", "TEXT")
     precision: int | None = _on_picture("digits after the point", "N")
     limit: int | None = _on_picture("entries to list", "N")
     step: str | None = _on_picture(
@@ -444,7 +448,8 @@ def check_combinations(options: Collection[CommandOption], values: Arguments) ->
         name for name, value in values.items() if is_set(value) and value != known[name].default
     }
     for option in (option for option in options if option.name in present):
-        excluded = [known[name] for name in option.excludes if name in present]
+        excludes = option.excludes if present.isdisjoint(option.unless) else ()
+        excluded = [known[name] for name in excludes if name in present]
         flags = [other.flags[-1] if other.flags else str(values[other.name]) for other in excluded]
         hint = f"leave out {' and '.join(flags)}"
         check_rule(not flags, option.why, " ".join(flags), kind=UsageError, hint=hint)

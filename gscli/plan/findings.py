@@ -82,20 +82,20 @@ def out_of_bounds_error(layout: Layout, findings: Sequence[Finding], total: int)
     first, policy = findings[0], layout.policy
     outcomes = [policy.unchecked_outcomes[finding.value > finding.high] for finding in findings]
     note = policy.note if any(outcomes) else ""
-    negative = first.value < 0 <= first.low <= first.high
     count = total - len(findings)
     limit = f" … --limit={total}" if total > DEFAULT_LISTED else ""
     more = [f"… and {count} more: gscli check{limit} lists them all"] if count else []
     details = (*map(_caret_line, findings), *more, _describe_axis(layout, first))
+    counting = "negative indices do not count from the end here"
     return IndexRefused(
-        "negative index" if negative else "index out of range",
+        first.problem,
         findings=tuple(findings),
         total=total,
         unchecked=next(filter(None, outcomes)) if note else "",
         where=f"{first.index_path} = {first.value}",
         details=details,
         valid=first.legal_text,
-        hint=note or ("negative indices do not count from the end here" if negative else ""),
+        hint=note or counting * (first.problem == "negative index"),
     )
 
 

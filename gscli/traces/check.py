@@ -187,7 +187,7 @@ def _index_findings(
     findings, total = plan.find_out_of_bounds(listed)
     for finding in findings:
         where = f"{finding.index_path} = {finding.value}"
-        yield CheckFinding("index", "index out of range", where, finding.legal_text)
+        yield CheckFinding("index", finding.problem, where, finding.legal_text)
     words = "index out of range", "indices out of range"
     yield from _unlisted_finding("index", total - len(findings), *words)
     if not are_whole:

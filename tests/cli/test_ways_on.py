@@ -655,6 +655,23 @@ def test_lessons_have_a_next_step(tmp_path: Path) -> None:
         ("explain gather [1] [0] --grad -v", "--grad prints a formula and nothing else"),
         ("grad gather [1.5] [0] --code torch --full", "--code prints a program and nothing else"),
         ("check gather [1] [0] -v", "gscli check has no use for it"),
+        *(
+            (f"check {words} {flag}", "gscli check has no use for it")
+            for words in ("gather [1] [0]", "torch gather [1] [0] --dim 0")
+            for flag in ("--plain", "--color never", "--palette mono", "--width 60")
+        ),
+        ("check model.onnx --palette mono", "gscli check has no use for it"),
+        ("check model.onnx --plain", "gscli check has no use for it"),
+        *(
+            (f"{verb} [1] [0] --plain {flag}", "--plain draws no picture")
+            for verb in ("gather", "compare gather")
+            for flag in ("--full", "--rows 3")
+        ),
+        ("gather [1] [0] --plain --show output", "--plain draws no picture"),
+        ("gather [1] [0] --plain --edge 2 --step", "--plain draws no picture"),
+        ("gather [1] [0] --plain --slice 0", "--plain draws no picture"),
+        ("grad gather [1.5] [0] --plain --full", "--plain draws no picture"),
+        ("show [1] --plain --rows 3", "--plain draws no picture"),
     ],
 )
 def test_no_option_is_passed_over_in_silence(
@@ -674,6 +691,10 @@ def test_no_option_is_passed_over_in_silence(
         "gather [1] [0] --json",
         "explain gather [1] [0] --code numpy",
         "verify nothing.jsonl --format github",
+        "gather [1] [0] --full",
+        "check gather [1] [5] --limit 0",
+        "gather [1] [0] --full --svg a.svg",
+        "show [1,2] --slice 0:1",
     ],
 )
 def test_what_is_set_for_every_call_makes_none_fail(

@@ -169,6 +169,12 @@ def test_expected_gradients_and_strict_decide_the_exit_code() -> None:
     assert json.loads(told.stdout)["expectation"]["causes"][-1] == "ties go to all, whole"
 
 
+def test_the_limit_is_also_that_of_ties_in_json() -> None:
+    words = ("[1.0,2.0,3.0]", "[0,0,1,1]", "[5.0,5.0,6.0,6.0]", "--reduction", "max", "--json")
+    told = call_gscli("grad", "scatter-elements", *words, "--limit", "1").stdout
+    assert (len(json.loads(told)["ties"]), json.loads(told)["tie_count"]) == (1, 2)
+
+
 @pytest.mark.parametrize(
     ("words", "problem"), [
     (("[1,2]", "[0]", "--cotangent", "[1,2]"), "the cotangent has another shape"),

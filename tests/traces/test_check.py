@@ -56,7 +56,7 @@ def test_equal_writers_are_a_finding_where_a_run_warns_of_them(
 def test_rows_that_are_counted_have_no_last_legal_index(capsys: pytest.CaptureFixture[str]) -> None:
     for words, legal in (([], "0 and more"), (["--num-classes", "2"], "0 … 1")):
         _, lines = check(capsys, "torch", "one-hot", "[0,-1]", *words)
-        assert lines[0] == f"input[1] = -1: index out of range, legal {legal}"
+        assert lines[0] == f"input[1] = -1: negative index, legal {legal}"
 
 
 def test_every_bad_index_is_told_with_its_place(capsys: pytest.CaptureFixture[str]) -> None:

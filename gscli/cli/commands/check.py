@@ -21,7 +21,7 @@ from gscli.cli.options import (
     option,
     print_report,
 )
-from gscli.cli.tree import GLOBAL_OPTIONS, LazyGroup, make_operator_group
+from gscli.cli.tree import LazyGroup, make_operator_group
 
 if TYPE_CHECKING:
     from gscli.traces.check import CheckFinding
@@ -117,7 +117,8 @@ class CheckGroup(LazyGroup):
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         if not cmd_name.lower().endswith(".onnx"):
             return super().get_command(ctx, cmd_name)
-        shared = [JSON_OPTION, *(SHARED_OPTIONS[name] for name in ("max_bytes", *GLOBAL_OPTIONS))]
+        names = ("max_bytes", "quiet", "color", "width", "debug")
+        shared = [JSON_OPTION, *(SHARED_OPTIONS[name] for name in names)]
         run, text = partial(check_model, path=cmd_name), check_model.__doc__ or ""
         return Command(cmd_name, run, shared, text)
 
@@ -129,7 +130,8 @@ check = make_operator_group(
     "Exit status 1 when there is any. gscli check MODEL.onnx INPUTS.npz judges a whole model.",
     (
         "output", "format", "in_place", "message", "engine", "svg", "html", "quiz", "theme",
-        "verbose", "strict", "expect", "rtol", "atol", *PICTURE_OPTIONS,
+        "verbose", "strict", "expect", "rtol", "atol", "plain", "color", "palette", "width",
+        *PICTURE_OPTIONS,
     ),
     CheckGroup,
 )  # fmt: skip

@@ -178,7 +178,8 @@ def _make_document(
     run = gradients.trace.to_dict(0)
     named = ("schema", "op", "framework", "opset", "attrs", "inputs")
     kept: dict[str, object] = {key: run[key] for key in named if key in run}
-    cells, count = find_shared_cells(gradients, LISTED)
+    listed = LISTED if settings.limit is None else settings.limit
+    cells, count = find_shared_cells(gradients, listed)
     document = {
         **kept, "cotangent": dump_json(gradients.cotangent),
         "convention": gradients.convention.name,

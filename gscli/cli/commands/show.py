@@ -22,7 +22,14 @@ from typing import TYPE_CHECKING
 from gscli.base import DtypeRefused, UsageError
 from gscli.base.words import format_columns, format_shape, join_lines, sanitize
 from gscli.cli.building import complete_file, tool
-from gscli.cli.options import Settings, argument, make_view_options, option, print_report
+from gscli.cli.options import (
+    SHARED_OPTIONS,
+    Settings,
+    argument,
+    make_view_options,
+    option,
+    print_report,
+)
 
 if TYPE_CHECKING:
     from gscli.base.arrays import Array
@@ -32,8 +39,9 @@ if TYPE_CHECKING:
     from gscli.files.stores.icechunk_store import Commit
 
 SHOW_OPTIONS = (
-    "json", "dtype", "max_bytes", "full", "rows", "edge", "slice", "precision", "svg", "theme",
-    "plain", "quiet", "color", "palette", "width", "debug",
+    "json", "dtype", "max_bytes", "full", "rows", "edge",
+    SHARED_OPTIONS["slice"]._replace(excludes=()), "precision", "svg", "theme", "plain",
+    "quiet", "color", "palette", "width", "debug",
 )  # fmt: skip
 
 # Versions of an Icechunk repository that are listed, the newest first.
