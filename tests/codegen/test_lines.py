@@ -131,6 +131,8 @@ def test_every_operator_has_lines_or_a_reason(framework: str) -> None:
             for answer in answers:
                 assert bool(answer.lines) != (answer.verdict == "none"), (target, name)
                 assert bool(answer.reason) == (answer.verdict in ("none", "differs")), target
+                _, dot, function = answer.operation.partition("[")[0].rpartition(".")
+                assert f"{dot}{function * bool(dot)}" in "\n".join(answer.lines), (target, name)
                 if target in PYTHON:
                     compile("\n".join(answer.lines), f"{target} for {name}", "exec")
             some = any(answer.lines for answer in answers)
