@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -71,6 +73,10 @@ def test_recorded_runs_become_one_page(tmp_path: Path, capsys: pytest.CaptureFix
     assert json.loads(run.read_text(encoding="utf-8"))["schema"] == "gscli/1"
     page.callback(runs=[str(run), str(run)], output=str(lesson), title=None, quiz=False)
     assert lesson.read_text(encoding="utf-8").count("<section") == 2
+    piped = ["page", "-", "-o", str(tmp_path / "piped.html")]
+    with run.open("rb") as stream:
+        subprocess.run([sys.executable, "-m", "gscli", *piped], check=True, stdin=stream)
+    assert (tmp_path / "piped.html").read_text(encoding="utf-8").count("<section") == 1
 
 
 def test_runs_and_comparisons_become_one_lesson(

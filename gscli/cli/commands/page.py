@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @tool("page")
 def page(
-    runs: Sequence[str] = argument("RUN.json...", "documents of --json", complete_file),
+    runs: Sequence[str] = argument("RUN.json...", "documents of --json; - is stdin", complete_file),
     output: str = option("the page; - is stdout", "FILE", "-o", default=...),
     title: str | None = option("title of the lesson", "TEXT"),
     quiz: bool = option("hide outputs of runs and ask for them"),
@@ -46,7 +46,7 @@ def _load_run(path: str) -> Trace | ComparisonResult:
     from gscli.lab.documents import RUN_HINT
     from gscli.views.page import replay_document
 
-    with open_content(path, TEXT_LIMIT) as content:
+    with open_content("/dev/stdin" if path == "-" else path, TEXT_LIMIT) as content:
         document = parse_json(content.read_all(TEXT_LIMIT, "the text"), path).value
     if not isinstance(document, dict):
         raise ContentRefused("not a recorded run", where=sanitize(path), hint=RUN_HINT)
