@@ -83,13 +83,16 @@ def split_items(text: str) -> list[str]:
 
     >>> split_items("[:, [1,2]]"), split_items("0, 1"), split_items("[1,2]"), split_items("1:3")
     ([':', '[1,2]'], ['0', '1'], [], [])
+    >>> split_items("[1,0],::2"), split_items("[[[1],[2]],[[3],[4]]]"), split_items("[1,0")
+    (['[1,0]', '::2'], [], [])
     """
     text = text.strip()
     if re.fullmatch(r"\(.*\)|\[[^[]*(:|\.\.\.|None).*\]", text):
         text = text[1:-1]
     parts = re.findall(r"\[(?:[^][]|\[[^][]*\])*\]|[^][\s,]+", text)
     known = (parse_basic_item(part) or _NUMBERS.fullmatch(part) for part in parts)
-    return parts if len(parts) > 1 and text[:1] != "[" and all(known) else []
+    is_whole = re.sub(r"[\s,]", "", text) == re.sub(r"[\s,]", "", "".join(parts))
+    return parts if len(parts) > 1 and is_whole and all(known) else []
 
 
 # A number, or some between brackets.
