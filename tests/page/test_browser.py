@@ -488,6 +488,16 @@ def test_a_quiz_reveals_all_of_the_output_beside_what_was_typed(show: Any) -> No
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("typed", ["-inf", "-Infinity", "-INF"])
+def test_a_quiz_takes_infinity_by_both_names(show: Any, typed: str) -> None:
+    call = {"data": [1.0], "indices": [[0]], "updates": [-np.inf]}
+    window = show(trace("onnx.scatter_nd", call), quiz=True)
+    window.type(".output input", typed)
+    window.press("Enter")
+    assert words(window.run(SAID)).startswith("All 1")
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("typed", "said"), [("5.67", "All 2"), ("5.666666666666667", "All 2"), ("5.7", "1 of 2")]
 )
