@@ -213,8 +213,8 @@ def _rewrite_hint(error: DtypeRefused, operator: Operator, inputs: CallInputs) -
         return "write them as whole numbers" + ", without a point" * (array.dtype.kind == "f")
     with suppress(GscliError):
         call = CallInputs({**inputs.arrays}, inputs.origins, {**inputs.is_typed}, inputs.attrs)
-        prepare(operator, call, strict=True, dtype=str(array.dtype))
-        return f"--dtype {array.dtype} converts data and {error.name}"
+        plan = prepare(operator, call, strict=True, dtype=str(array.dtype))
+        return f"--dtype {array.dtype} converts {plan.layout.data_name} and {error.name}"
     return ""
 
 

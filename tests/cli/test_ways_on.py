@@ -487,8 +487,10 @@ def test_a_mask_in_place_of_indices_is_turned_into_positions() -> None:
         ),
         (
             """tf scatter-nd-add '[1]' '[[0]]' '{"dtype":"float16","shape":[1],"data":[0.5]}'""",
-            "--dtype float16 converts data and updates",
+            "--dtype float16 converts ref and updates",
         ),
+        ("torch scatter-add [0] [0] [1.5] --dim 0", "--dtype float64 converts input and src"),
+        ("numpy getitem '[1,2,3]' '[1,0],::2'", "'[1,0]' ::2"),
         ("gather-nd '[[0,1],[2,3]]' '[]'", "an empty vector would address the whole tensor"),
         (
             "scatter-update '[[1,2,3]]' '[1.5]' '[[1,2,3]]' 0",

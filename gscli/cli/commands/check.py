@@ -37,10 +37,9 @@ def check_operator(call: Call) -> int:
     findings: list[CheckFinding] = []
     try:  # what is refused here `iter_findings` meets again and tells, but for what `--dtype` asks
         _ = call.plan
-    except LossyTypeRefused as error:
-        findings.append(CheckFinding("inputs", error.problem, error.where, hint=error.hint))
-    except GscliError:
-        pass
+    except GscliError as error:
+        if isinstance(error, LossyTypeRefused):
+            findings.append(CheckFinding("inputs", error.problem, error.where, hint=error.hint))
     listed = DEFAULT_LISTED if settings.limit is None else settings.limit
     findings += [CheckFinding("inputs", notice.problem, notice.where) for notice in inputs.notices]
     findings += iter_findings(operator, inputs.arrays, inputs.attrs, listed, inputs.is_typed)

@@ -49,8 +49,7 @@ def _iter_sentences(answers: ComparisonTexts) -> Iterator[str]:
 
 
 def _describe_refusal(answers: ComparisonTexts, group: ResultGroup) -> str:
-    text = answers.describe_refusal(group)
-    text = text.replace(" … ", " to ").replace(", legal ", ", legal: ")
+    text = answers.describe_refusal(group).replace(" … ", " to ").replace(", legal ", ", legal: ")
     if group.first.entry is None:
         return text
     return f"entry {entry_label(group.first.entry)} is {text.replace(' ', ', ', 1)}"
