@@ -195,6 +195,7 @@ MORE_OFFERS = {
     "gather --show data,o": "data,output",
     "rules torch index-s": "index-select",
     "rules nobody index-s": "",
+    "watch d": "",
 }
 
 

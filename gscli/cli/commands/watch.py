@@ -25,15 +25,13 @@ from importlib.util import find_spec
 from itertools import takewhile
 
 from gscli.base import CannotRead, UsageError, check_rule
-from gscli.cli.building import complete_file, tool
+from gscli.cli.building import tool
 from gscli.cli.options import Settings, argument, option
 
 
 @tool("watch", "color", "width", "debug")
 def watch(
-    words: Sequence[str] = argument(
-        "SCRIPT [WORD...]", "the program and its own words", complete_file, ()
-    ),
+    words: Sequence[str] = argument("SCRIPT [WORD...]", "the program and its own words", None, ()),
     module: bool = option("SCRIPT is the name of a module", short="-m"),
     keep_going: bool = option("note bad indices and go on"),
     numpy: bool = option(
