@@ -38,7 +38,7 @@ DEFAULT_RTOL = {
     "complex128": 1e-14,
 }
 
-# Differing cells that are described one by one.
+# Differing cells that are described one by one, unless another number is asked for.
 MAX_LISTED = 20
 
 # Differing cells, evenly spread, whose numbers are kept.
@@ -82,7 +82,7 @@ class DifferingCell(Record):
 class TensorDifference(Record):
     """What a comparison found. Cells are compared only where the shapes are equal.
 
-    `differing_count` of `cell_count` cells differ, the first MAX_LISTED of them are `cells`;
+    `differing_count` of `cell_count` cells differ, the first of them are `cells`;
     `largest` is the greatest distance between two numbers, NaN above all, and where it is first
     (None: text), `largest_finite` the greatest that is finite. `sample`: numbers of at most
     MAX_SAMPLED differing cells, spread over all of them.
@@ -138,10 +138,12 @@ def compare_tensors(
     tolerance: Tolerance = DEFAULT_TOLERANCE,
     visit: Callable[[Indices], None] | None = None,
     pieces: Iterable[Array] = (),
+    listed: int = MAX_LISTED,
 ) -> TensorDifference:
     """Hold `actual` against `expected`; `visit` gets the numbers of differing cells in order.
 
     `pieces`: the cells of `actual` in row-major order, where they are not read of the array itself.
+    `listed`: how many differing cells are described.
 
     >>> difference = compare_tensors(np.array([1, 2, 3]), np.array([1, 5, 3]))
     >>> difference.differing_count, difference.cells[0].at, difference.largest
@@ -165,7 +167,7 @@ def compare_tensors(
         kept.append(first + numbers[_sample_positions(numbers.size)])
         if sum(part.size for part in kept) > 16 * MAX_SAMPLED:  # of any number of blocks
             kept = [np.concatenate(kept)[::2]]
-        for number in numbers[: MAX_LISTED - len(cells)].tolist():
+        for number in numbers[: listed - len(cells)].tolist():
             at = unravel_place(first + number, shapes[1])
             cells.append(DifferingCell(first + number, at, own[number], other[number]))
         if _is_text(own, other):

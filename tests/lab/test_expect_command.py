@@ -215,6 +215,13 @@ def test_diff_tells_equal_and_different_tensors() -> None:
     assert gscli("diff", "-", "-").returncode == 2
 
 
+@pytest.mark.parametrize("count", [0, 3, 30])
+def test_diff_lists_as_many_cells_as_it_is_told_to(count: int) -> None:
+    words = ("diff", "arange:40", "zeros:40", "--limit", str(count))
+    assert gscli(*words).stdout.decode().count("] ") == count
+    assert len(json.loads(gscli(*words, "--json").stdout)["first"]) == count
+
+
 @pytest.mark.parametrize(
     ("actual", "expected", "words", "largest"),
     [
