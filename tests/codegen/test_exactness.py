@@ -226,6 +226,13 @@ def test_a_composition_is_no_word_on_single_calls(name: str, target: str, operat
     assert describe_snippet(found) == f"{operation} in a composition, exact for these indices"
 
 
+@pytest.mark.parametrize("reduction", ["none", "add"])
+def test_an_answer_is_called_what_its_lines_call(reduction: str) -> None:
+    inputs = {"data": [0, 1], "indices": [0], "updates": [1]}
+    found = answer("onnx.scatter_elements", inputs, "torch", reduction=reduction)
+    assert f"data.{found.operation.removeprefix('torch.')}(0, " in found.lines[-1]
+
+
 def test_strings_have_no_lines_outside_of_some_frameworks() -> None:
     inputs = {"data": ["a", "b"], "indices": [1]}
     for target in ("torch", "jax", "openvino", "stablehlo"):
