@@ -64,7 +64,7 @@ def divide_cells(cells: Array, divisors: Array) -> Array:
     """
     if cells.dtype.kind == "c":
         return divide_as_c(cells, divisors)
-    if cells.dtype.kind in "biu":
+    if cells.dtype.kind in "biu" or "int" in cells.dtype.name:  # those of 4 bits are of kind V
         real = np.float64 if cells.itemsize == np.dtype(np.int64).itemsize else np.float32
         cells, divisors = cells.astype(real), divisors.astype(real)
     return np.asarray(np.divide(cells, divisors))

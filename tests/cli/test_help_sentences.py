@@ -164,6 +164,8 @@ HELD: list[tuple[str, str, str, Any]] = [
     ("jax.at.get", "32 bits", "jax at-get [10,20] [4294967297]", [20]),
     ("jax.at.set", "-s … -1", "jax at-set [10,20] [-3,-1] [5,6]", [10, 6]),
     ("jax.at.divide", "whole numbers become", "jax at-divide [10] [0] [4]", [2.5]),
+    ("jax.at.divide", "types of 2 bits", "jax at-divide [1] [0] [1] --dtype int2",
+     "x cannot be int2"),
     ("jax.at.power", "-1 is 63", "jax at-power [2] [0] [-1]", ["-9223372036854775808"]),
     ("jax.take", "-1 reads 0", "jax take [10,20] [-1] --mode clip", [10]),
     ("jax.take", "2^32 + 1 reads row 1", "jax take [10,20] [4294967297]", [20]),

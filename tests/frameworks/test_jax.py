@@ -495,3 +495,12 @@ def test_complex_numbers_are_divided_as_xla_divides_them() -> None:
         }
         with np.errstate(all="ignore"):
             assert_same(gscli.run("jax.at.divide", inputs, {}), np.array([expected], np.complex64))
+
+
+@pytest.mark.parametrize("dtype", ["int4", "uint4"])
+def test_whole_numbers_of_4_bits_are_divided_as_float32(dtype: str) -> None:
+    """Recorded with JAX 0.10.2."""
+    kind = getattr(ml_dtypes, dtype)
+    inputs = {"x": np.ones(1, kind), "indices_0": [0], "values": np.array([3], kind)}
+    output = gscli.run("jax.at.divide", inputs, {})
+    assert_same(output, np.array([1 / 3], np.float32))

@@ -90,8 +90,8 @@ def _update(reduction: Reduction, example: str) -> FamilyMember:
         check_dtype(values, NON_TEXT_DTYPES)
         wide = promote_dtypes(x, values)
         check_bool_arithmetic(wide, reduction, f"{x}, {values}")
-        if reduction == "pow":
-            check_dtype(x, tuple(name for name in NON_TEXT_DTYPES if name not in NARROW_INTEGERS))
+        refused = {"div": ("int2", "uint2"), "pow": NARROW_INTEGERS}.get(reduction, ())
+        check_dtype(x, tuple(name for name in NON_TEXT_DTYPES if name not in refused))
         own = _epilogue_dtype(x.dtype, reduction)
         return scatter_layout(
             x,
@@ -151,7 +151,7 @@ def at_divide() -> None:
 
     Subscript, shapes and modes as in at.set. The values for one cell are multiplied, converted to
     x's type, and all of x is divided by that: whole numbers become float32, those of 64 bits
-    float64. bool by bool is refused.
+    float64. bool by bool is refused, and types of 2 bits, which JAX 0.10 divides as whole numbers.
     """
 
 
