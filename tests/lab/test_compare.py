@@ -241,6 +241,15 @@ def test_every_concept_has_a_base_and_company() -> None:
         assert len({row.label for row in rows}) == len(rows) >= 4, concept
 
 
+@pytest.mark.parametrize("reduction", ["div", "pow"])
+def test_jax_divides_and_raises_cells(reduction: str) -> None:
+    inputs = {"data": [8.0, 5.0], "indices": [[0], [0]], "updates": [2.0, 1.0]}
+    (row,) = gscli.compare("scatter-nd", inputs, reduction=reduction).rows
+    assert row.label == {"div": "JAX at.divide", "pow": "JAX at.power"}[reduction]
+    assert row.output is not None
+    assert row.output.tolist() == {"div": [4, 5], "pow": [64, 5]}[reduction]
+
+
 def test_every_framework_takes_part() -> None:
     assert {operator.framework_name for operator, _ in list_mappings()} == {*NAMES}
 

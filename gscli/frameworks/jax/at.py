@@ -106,7 +106,7 @@ def _update(reduction: Reduction, example: str) -> FamilyMember:
 
     cells = Comparison("scatter-nd", "JAX {name}", vector_layout="tuple")
     slices = cells._replace(concept="scatter-update", vector_layout="one")
-    compares = {"none": [cells, slices], "div": [], "pow": []}.get(reduction, [cells])
+    compares = [cells, slices] if reduction == "none" else [cells]
     return FRAMEWORK.family_member(update, example, *compares, reduction=reduction, dotted=True)
 
 
