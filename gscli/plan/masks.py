@@ -26,7 +26,7 @@ from gscli.layout.subscripts import (
 )
 from gscli.plan.indices import true_cells
 
-# Inputs by their names, the input that each is from where that is another, and attributes.
+# Inputs by their names, the masks that some of them are from, and attributes.
 ExpandedInputs: TypeAlias = tuple[dict[str, Array], Mapping[str, str], Arguments]
 
 ARRAY = Item("i")
@@ -71,31 +71,28 @@ def expand_masks(operator: Signature, arrays: Arrays, attrs: Arguments) -> Expan
     data = arrays.get(operator.input_names[0])
     letters = {name: _mask_letter(operator, arrays[name]) for name in names}
     if data is None or not any(letters.values()):
-        return dict(arrays), {name: name for name in arrays}, attrs
+        return dict(arrays), {}, attrs
     subscript = attrs.get("subscript")
     items = parse_subscript(subscript) if isinstance(subscript, str) else (ARRAY,) * len(names)
     check_array_count(items, len(names))
-    waiting, groups = iter(names), list[tuple[str, list[Item]]]()
+    waiting, every = iter(names), list[tuple[str, Item]]()
     for item in items:
         name = next(waiting) if item.is_array else ""
         letter, rank = letters.get(name), arrays[name].ndim if name else 0
-        first = item if letter is None else Item(letter if rank else "b")
-        groups.append((name, [first, *[Item("+")] * (rank - 1 if letter else 0)]))
-    every = [item for _, own in groups for item in own]
-    axes, place = item_axes(every, data.ndim), 0
-    result = {name: array for name, array in arrays.items() if name not in names}
-    sources = {name: name for name in (*result, *names)}
-    for name, own in groups:
-        axis, place = axes[place], place + len(own)
-        if letters.get(name):
-            mask = arrays[name]
-            label = f"nonzero({name})" if mask.ndim else name
-            for at, part in enumerate(_mask_positions(name, mask, data, axis)):
-                key = label + f"[{at}]" * (mask.ndim > 1)
-                result[key], sources[key] = part, name
-        elif name:
-            result[name] = arrays[name]
-    return result, sources, {**attrs, "subscript": format_subscript(every)}
+        every.append((name, item if letter is None else Item(letter if rank else "b")))
+        every += [("", Item("+"))] * (rank - 1 if letter else 0)
+    kinds = [item for _, item in every]
+    axes = {name: axis for (name, _), axis in zip(every, item_axes(kinds, data.ndim), strict=True)}
+    result, sources = dict[str, Array](), dict[str, str]()
+    for name, array in arrays.items():
+        if not letters.get(name):
+            result[name] = array
+            continue
+        label = f"nonzero({name})" if array.ndim else name
+        for at, part in enumerate(_mask_positions(name, array, data, axes[name])):
+            key = label + f"[{at}]" * (array.ndim > 1)
+            result[key], sources[key] = part, name
+    return result, sources, {**attrs, "subscript": format_subscript(kinds)}
 
 
 def _mask_letter(operator: Signature, array: Array) -> Literal["m", "u"] | None:

@@ -61,8 +61,9 @@ def ask_for_gradients(
             reason = "not asked, since its rules refuse this"
             yield GradientRow(label, name, None, {}, reason, from_runtime=True)
             continue
-        output = row.trace.output
-        answer = runtime.run_call(row.operator, row.trace.inputs, row.attrs, np.ones_like(output))
+        output, typed = row.trace.output, row.trace.inputs
+        inputs = {name: typed.get(name, array) for name, array in row.inputs.items()}
+        answer = runtime.run_call(row.operator, inputs, row.attrs, np.ones_like(output))
         arrays = rename_to_roles(row.trace, answer.gradients or {})
         refusal = "" if arrays else answer.text or "no gradients"
         yield GradientRow(label, name, None, arrays, refusal, from_runtime=True)

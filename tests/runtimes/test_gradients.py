@@ -61,6 +61,13 @@ def test_operators_without_gradients_are_left_out() -> None:
     assert (refused.returncode, b"no random calls" in refused.stderr) == (2, True)
 
 
+def test_a_runtime_is_asked_for_the_gradient_of_a_mask_as_it_was_written() -> None:
+    on = ("--grad", "--as", "torch", "--on", f"{sys.executable} -m gscli batch --serve")
+    told = call_gscli("compare", "gather-nd", "[1.5,2]", "[[true],[false]]", *on).stdout.decode()
+    assert "\n  data [1, 0]\n" in told
+    assert "\n4 rows give the same gradients, " in told
+
+
 def test_a_runtime_without_gradients_and_a_folder_are_refused(tmp_path: Path) -> None:
     refused = call_gscli("fuzz", "numpy.take", "--grad", "--on", "numpy")
     assert refused.returncode == 2

@@ -203,9 +203,9 @@ class ComparisonTexts:
             if not isinstance(notice, PictureNotice)  # "what happens" tells those
         )
         notes = [f"{text}: a warning of {', '.join(labels)}" for text, labels in warned.items()]
-        outputs = ((row.output, row.label) for row in self.comparing.rows)
+        rows = self.comparing.rows
         kinds = group_pairs(
-            (dtype_name(array.dtype), label) for array, label in outputs if array is not None
+            (dtype_name(row.output.dtype), row.label) for row in rows if row.output is not None
         )
         texts = (f"{', '.join(labels)} in {kind}" for kind, labels in kinds.items())
         notes += [f"Answers of different element types: {'; '.join(texts)}"] * (len(kinds) > 1)
