@@ -400,4 +400,4 @@ class CannotWrite(GscliError):
     """The output cannot be written; nothing was changed."""
 
     code = ExitCode.UNWRITABLE
-    usual_hint = "name another place; see that its folder is there and may be written to"
+    usual_hint = "see that its folder is there and both may be written to, or name another place"

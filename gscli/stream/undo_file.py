@@ -95,7 +95,7 @@ def undo(path: str, undo_path: str | None = None) -> int:
     another one. Of a copy the undo file is kept, for the file itself is still a mix. Raises
     CannotRead and CannotWrite.
     """
-    with write_errors(path, "cannot mend", hint="name the file that was patched"):
+    with write_errors(path, "cannot mend", hint="name the patched file; it must be writable"):
         file = open_file(path, os.O_RDWR | os.O_NONBLOCK | os.O_NOCTTY)
     try:
         with write_errors(path, "cannot mend"), lock_file(file):
@@ -165,9 +165,9 @@ def _check_never_begun(file: RegularFile, undo: RegularFile) -> None:
     whole = undo.size >= len(_MAGIC) + _HEADER.size and undo.read(0, len(_MAGIC)) == _MAGIC
     status = os.fstat(file.descriptor)
     fits = whole and _read_header(undo)[:2] == (status.st_size, status.st_mtime_ns)
-    problem, where = f"{undo.name} is incomplete or damaged", f"{file.name}: nothing was changed"
-    reason = "either the patch stopped before it began, or old rows are lost"
-    hint = "the undo file is the second word: gscli undo FILE UNDO-FILE"
+    problem, where = f"{undo.name} is no whole undo file", f"{file.name}: nothing was changed"
+    reason = "it is another file, or its patch stopped before it began, or old rows are lost"
+    hint = "the second word is NAME.gscli-undo, which the patch left: gscli undo FILE UNDO-FILE"
     if undo.name.endswith(UNDO_SUFFIX):
         hint = f"delete {undo.name} if {file.name} is as it should be"
     check_rule(fits or not undo.size, problem, where, reason, kind=CannotRead, hint=hint)

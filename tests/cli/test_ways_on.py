@@ -262,7 +262,7 @@ def test_wrong_operators_of_each_framework_get_near_names(
         (
             "gather [1] [0] --html nodir/x.html",
             73,
-            "name another place; see that its folder is there and may be written to",
+            "see that its folder is there and both may be written to, or name another place",
         ),
         ("gather [1] [0] -o -", 2, "-f npy; --help lists the others"),
         ("samples five", 2, "did you mean five-answers?"),

@@ -73,8 +73,9 @@ def test_a_moved_file_is_mended_by_naming_its_undo_file(tmp_path: Path) -> None:
     moved = target.rename(tmp_path / "moved.npy")
     with pytest.raises(CannotRead, match="no undo file"):
         undo(str(moved))
-    with pytest.raises(CannotRead, match="incomplete or damaged") as swapped:  # data stay
+    with pytest.raises(CannotRead, match="no whole undo file") as swapped:  # data stay
         undo(undo_file_of(str(target)), str(moved))
+    assert "it is another file" in swapped.value.details[0]
     assert swapped.value.hint.endswith("gscli undo FILE UNDO-FILE")
     assert undo(str(moved), undo_file_of(str(target))) == 1
     assert moved.read_bytes() == OLD + OLD
@@ -96,7 +97,7 @@ def test_a_damaged_undo_file_is_told_of_and_kept(place: int, tmp_path: Path) -> 
     content = bytearray(note.read_bytes())
     content[place] ^= 1
     note.write_bytes(content)
-    with pytest.raises(CannotRead, match="incomplete or damaged"):
+    with pytest.raises(CannotRead, match="no whole undo file"):
         undo(str(target))
     assert target.read_bytes() == before
     assert note.exists()
