@@ -70,7 +70,8 @@ def save_file(
                 format_for(suffix).write_into(out.write, old, source.member, checked)
                 mapped.check_unchanged(array)
             return
-    with open_atomic(target, size=checked.nbytes) as out:
+    size = None if suffix in TEXT_SUFFIXES else checked.nbytes  # a text's is known at its end
+    with open_atomic(target, size=size) as out:
         _write_whole(out.write, target, suffix, source.member, checked, progress)
         mapped.check_unchanged(array)
 

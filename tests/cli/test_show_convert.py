@@ -7,6 +7,7 @@ import os
 import subprocess
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -18,6 +19,7 @@ from shell import call_gscli as gscli
 from gscli import files
 from gscli.cli import run_safely
 from gscli.files import load, save
+from gscli.views.progress_bar import ProgressBar
 
 Array = np.ndarray
 
@@ -274,6 +276,27 @@ def test_a_limit_that_is_named_holds_for_the_result(
 def test_convert_through_pipes() -> None:
     done = gscli("convert", "-", "-", "-f", "csv", stdin=b"[[1,2],[3,4]]")
     assert done.stdout.split() == [b"1,2", b"3,4"]
+
+
+@pytest.mark.parametrize(
+    ("words", "total"),
+    [("x.csv", None), ("x --format json", None), ("x.JSON", None), ("x.npy", 24), ("x -f npz", 24)],
+)
+def test_a_text_has_no_size_before_it_is_written(
+    words: str, total: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    totals: list[int | None] = []
+
+    class Bar(ProgressBar):
+        def __init__(self, label: str, total: int | None, **options: Any) -> None:
+            super().__init__(label, total, **options)
+            totals.append(total)
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("gscli.views.progress_bar.ProgressBar", Bar)
+    monkeypatch.setattr("gscli.disk.atomic.check_space", lambda _, size, *__: totals.append(size))
+    assert run_safely(["convert", "[1,2,3]", *words.split()]) == 0
+    assert totals == [total] * (1 if total is None else 2)
 
 
 @pytest.mark.parametrize("tensor", ["zeros:3", "ones:3", "zeros:10000000"])

@@ -69,6 +69,7 @@ def convert(
 ) -> int:
     from gscli import files
     from gscli.base.arrays import document_dtype, parse_dtype
+    from gscli.files.request import TEXT_SUFFIXES, file_suffix
     from gscli.views.progress_bar import ProgressBar
 
     check_places(settings, {"OUT": target})
@@ -86,7 +87,8 @@ def convert(
     if cast and settings.dtype is not None:
         array = _cast_lossy(array, parse_dtype(settings.dtype), loaded.origin)
     settings.check_result_size(array.nbytes, loaded.origin)
-    with ProgressBar("writing", array.nbytes, unit="bytes") as bar:
+    is_text = {f".{settings.format}", file_suffix(target)}.intersection(TEXT_SUFFIXES)
+    with ProgressBar("writing", None if is_text else array.nbytes, unit="bytes") as bar:
         files.save(
             target, array, format=settings.format, max_bytes=settings.max_bytes, chunks=chunks,
             progress=bar.advance,
