@@ -89,6 +89,8 @@ NAMED_COLUMNS = _suffixes("columns")
 PICKLED = {".pt", ".pth", ".pkl", ".pickle", ".ckpt", ".joblib"}
 _TORCH = {".pt", ".pth", ".ckpt"}
 
+_UNPACKERS = {".gz": "zcat", ".bz2": "bzcat", ".xz": "xzcat", ".zst": "zstdcat"}
+
 _TORCH_LINE = (
     'python -c "import torch,numpy as np; '
     "np.save('w.npy', torch.load('{name}', weights_only=True)['w'].numpy())\""
@@ -341,7 +343,9 @@ def unsupported_format_error(path: str, suffix: str) -> CannotRead:
     """Why a file with this suffix is not even opened."""
     if suffix not in PICKLED:
         unknown = f"{path}: {sanitize(suffix, 40)} is no suffix gscli knows"
-        return CannotRead(f"cannot read {path}", where=unknown, valid=" ".join(FORMATS))
+        unpacker = _UNPACKERS.get(suffix, "")
+        hint = f"{unpacker} {quote_word(path)} unpacks it into a pipe, read as -" * bool(unpacker)
+        return CannotRead(f"cannot read {path}", where=unknown, valid=" ".join(FORMATS), hint=hint)
     details = ("files of this kind are pickles, and gscli never unpickles",)
     hint = "save the arrays with numpy.save"
     if suffix in _TORCH:  # a line for a shell: a name that means more to it stays out of it

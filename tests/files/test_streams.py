@@ -227,6 +227,12 @@ def test_a_pipe_with_an_unknown_suffix_is_not_waited_for(tmp_path: Path) -> None
     os.mkfifo(tmp_path / "pipe.odd")
     with pytest.raises(CannotRead, match="no suffix"):
         load(str(tmp_path / "pipe.odd"))
+    for suffix, unpacker in ((".gz", "zcat"), (".XZ", "xzcat")):
+        path = tmp_path / f"a b.npy{suffix}"
+        path.write_bytes(b"packed")
+        with pytest.raises(CannotRead, match="no suffix") as packed:
+            load(str(path))
+        assert packed.value.hint.startswith(f"{unpacker} '{path}' ")
 
 
 def test_the_kind_is_judged_on_the_opened_file(

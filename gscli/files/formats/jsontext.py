@@ -108,7 +108,7 @@ def decode_text(raw: bytes, name: str) -> str:
         return raw.replace(b"\0", b"\xff").decode().removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         line = raw[: error.start].count(b"\n") + 1
-        others = ".npy, .npz, JSON and CSV are read from standard input, other formats from files"
+        others = "unpacked .npy, .npz, JSON and CSV are read from a pipe, other formats from files"
         hint = others * (name == STANDARD_INPUT)
         problem = f"{name} is not UTF-8 text"
         raise ContentRefused(problem, where=_line_name(name, line), hint=hint) from None
