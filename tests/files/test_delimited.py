@@ -215,6 +215,9 @@ def test_a_header_is_refused_with_the_words_for_its_numbers(tmp_path: Path) -> N
     with pytest.raises(CannotRead, match="has no column c") as missing:
         load(f"{path}::c")
     assert missing.value.valid == "name, a, b"
+    with pytest.raises(CannotRead, match="has no column 0") as missing:
+        load(f"{table(tmp_path / 'numbers.csv', '0.5,2' + chr(10) + '3,4')}::0")
+    assert missing.value.hint.endswith("gscli gather FILE '[0]' --axis 1")
     path = table(tmp_path / "u.csv", 'id,"qty, n",,"a ""b""",c\n1,2,3,4,5\n')
     for words, values in (('id,"qty, n"', [1, 2]), ('"qty, n" , c', [2, 5]), ('"",c', [3, 5])):
         assert load(f"{path}::{words}").array.tolist() == [values]
