@@ -144,7 +144,7 @@ def check_dtype_supported(dtype: DType, where: str) -> DType:
         return dtype
     problem = f"element type {sanitize(dtype.name, 60)} is not supported"
     legal = "bool, integers, floats to 64 bits, complex to 128 bits, text"
-    hint = make_time_hint(dtype, "in Python, array")
+    hint = make_dtype_hint(dtype, "in Python, array")
     raise DtypeRefused(problem, where=where, valid=legal, hint=hint)
 
 
@@ -288,12 +288,14 @@ def as_array(value: object, name: str) -> Array:
     if array.dtype.byteorder == ">":
         array = array.astype(array.dtype.newbyteorder("="))
     if dtype_name(array.dtype) not in ALL_DTYPES:
-        raise _foreign_dtype_error(name, f"is {array.dtype}", make_time_hint(array.dtype, name))
+        raise _foreign_dtype_error(name, f"is {array.dtype}", make_dtype_hint(array.dtype, name))
     return array
 
 
-def make_time_hint(dtype: DType, name: str) -> str:
-    """How dates and durations become the numbers that they are stored as."""
+def make_dtype_hint(dtype: DType, name: str) -> str:
+    """How dates and durations become the numbers that they are stored as, and records fields."""
+    if dtype.names:
+        return f"{name}[{dtype.names[0]!r}] is one of its fields"
     return f"{name}.view('int64') has the numbers that times are stored as" * (dtype.kind in "mM")
 
 

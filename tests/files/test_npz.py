@@ -49,6 +49,10 @@ def test_members_that_no_operator_takes_are_listed_beside_the_others(tmp_path: P
     np.savez(path, times=times, objects=objects, data=np.arange(3))
     assert [member.dtype for member in members(path)] == ["datetime64[D]", "object", "int64"]
     assert load(f"{path}::data").array.tolist() == [0, 1, 2]
+    np.save(tmp_path / "records.npy", np.zeros(2, [("a", "i4"), ("b", "f8")]))
+    with pytest.raises(DtypeRefused, match="void96") as records:
+        load(str(tmp_path / "records.npy"))
+    assert records.value.hint == "in Python, array['a'] is one of its fields"
     with pytest.raises(DtypeRefused, match="datetime64"):
         load(f"{path}::times")
 
