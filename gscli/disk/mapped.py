@@ -105,6 +105,8 @@ def read_error(error: Exception, name: str) -> CannotRead:
     reason, hint = error_reason(error), ""
     if isinstance(error, OSError) and error.errno == errno.ENOENT:
         reason, hint = "no such file", _suggest_similar(str(error.filename or name))
+    elif isinstance(error, OSError) and error.errno == errno.ENOMEM:
+        hint = "files are mapped: their size must be within the limit of ulimit -v"
     return CannotRead(f"cannot read {name}", where=f"{name}: {reason}", hint=hint)
 
 

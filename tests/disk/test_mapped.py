@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import time
 from pathlib import Path
@@ -74,6 +75,9 @@ def test_systems_and_file_systems_without_locks(
 def test_names_that_no_file_can_have() -> None:
     with pytest.raises(CannotRead, match="cannot read"), read_errors("a name"):
         raise ValueError("embedded null byte")
+    with pytest.raises(CannotRead) as refused, read_errors("large.npy"):
+        raise OSError(errno.ENOMEM, "Cannot allocate memory")
+    assert "ulimit -v" in refused.value.hint
 
 
 def overwrite(path: Path) -> None:
