@@ -12,7 +12,7 @@ from typing import TypeAlias, TypeVar
 
 import numpy as np
 
-from gscli.base import GscliError, InputRefused
+from gscli.base import GscliError, InputRefused, check_rule
 from gscli.base.arrays import Array, Indices, is_lazy
 from gscli.base.records import Arguments, Record
 from gscli.declare import Signature
@@ -195,8 +195,7 @@ class CallVariants(Record):
         """What a variant gives; InputRefused where it has no such cells, or keeps a rule that
         refuses the call, whose plan drops entries only to be drawn.
         """
-        if plan.layout.policy.is_refused:
-            raise InputRefused("the call is refused")
+        check_rule(not plan.layout.policy.is_refused, "the call is refused", kind=InputRefused)
         if self.cells is None:
             return run_kernel(plan)
         return run_at_cells(plan, self.cells, self.trace.output.size)

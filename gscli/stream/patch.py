@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from functools import partial
 
@@ -180,18 +180,15 @@ class DirectPatch:
         name = self.file.name
         with write_errors(name):
             writable = self.file.reopen_writable()
-        try:
-            with lock_file(writable), DeferredSignals() as interrupts:
-                refuse_unfinished(self.file.path)
-                undo_file = self._save_old_rows(writable, interrupts)
-                self._write_new_rows(undo_file, writable, interrupts)
-                record_result(name)
-                hint = f"delete {undo_file.path}, if it is there"
-                failure = "cannot remove the undo file of", "the patch is complete", hint
-                with write_errors(name, *failure):
-                    remove_undo_file(undo_file.file, writable)
-        finally:
-            writable.close()
+        with closing(writable), lock_file(writable), DeferredSignals() as interrupts:
+            refuse_unfinished(self.file.path)
+            undo_file = self._save_old_rows(writable, interrupts)
+            self._write_new_rows(undo_file, writable, interrupts)
+            record_result(name)
+            hint = f"delete {undo_file.path}, if it is there"
+            failure = "cannot remove the undo file of", "the patch is complete", hint
+            with write_errors(name, *failure):
+                remove_undo_file(undo_file.file, writable)
         return self.patch.rows.size
 
     def _save_old_rows(self, writable: RegularFile, interrupts: DeferredSignals) -> UndoFile:

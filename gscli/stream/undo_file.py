@@ -15,6 +15,7 @@ import stat
 import struct
 import zlib
 from collections.abc import Iterator
+from contextlib import closing
 from functools import partial
 from itertools import pairwise
 
@@ -97,16 +98,13 @@ def undo(path: str, undo_path: str | None = None) -> int:
     """
     with write_errors(path, "cannot mend", hint="name the patched file; it must be writable"):
         file = open_file(path, os.O_RDWR | os.O_NONBLOCK | os.O_NOCTTY)
-    try:
-        with write_errors(path, "cannot mend"), lock_file(file):
-            place = undo_path or find_undo_file(path, file.descriptor) or undo_file_of(path)
-            undo_file = _open_own(place, path)
-            count = _restore_rows(file, undo_file)
-            if is_undo_file_of(file, undo_file):
-                remove_undo_file(undo_file, file)
-            return count
-    finally:
-        file.close()
+    with closing(file), write_errors(path, "cannot mend"), lock_file(file):
+        place = undo_path or find_undo_file(path, file.descriptor) or undo_file_of(path)
+        undo_file = _open_own(place, path)
+        count = _restore_rows(file, undo_file)
+        if is_undo_file_of(file, undo_file):
+            remove_undo_file(undo_file, file)
+        return count
 
 
 def remove_undo_file(undo: RegularFile, file: RegularFile) -> None:
@@ -127,9 +125,8 @@ def _open_own(path: str, name: str) -> RegularFile:
         hint = "of a file that was moved since, name its undo file as well"
         raise CannotRead(f"{name} has no undo file", where=path, hint=hint) from error
     status = undo_file.status
-    plain = stat.S_ISREG(status.st_mode) and status.st_nlink == 1
-    if not plain or status.st_uid != os.geteuid():
-        raise CannotRead(f"{undo_file.name} is not your own", where=undo_file.name)
+    is_own = stat.S_ISREG(status.st_mode) and status.st_nlink == 1 and status.st_uid == os.geteuid()
+    check_rule(is_own, f"{undo_file.name} is not your own", undo_file.name, kind=CannotRead)
     return undo_file
 
 

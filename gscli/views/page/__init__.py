@@ -13,7 +13,7 @@ from hashlib import sha256
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from gscli.base import UsageError
+from gscli.base import UsageError, check_rule
 from gscli.base.words import sanitize
 from gscli.lab.answers import SCHEMA as COMPARE_SCHEMA
 from gscli.lab.answers import ComparisonResult
@@ -51,8 +51,7 @@ def render_page(
     >>> text.startswith("<!DOCTYPE html>"), "output 0 is 30, entry a" in text
     (True, True)
     """
-    if not runs:
-        raise UsageError("a page needs at least one run")
+    check_rule(bool(runs), "a page needs at least one run", kind=UsageError)
     shown = options or ViewOptions()
     results = [replay_document(each) if isinstance(each, Mapping) else each for each in runs]
     sections = [
