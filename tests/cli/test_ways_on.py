@@ -787,7 +787,7 @@ def test_texts_that_are_not_read_say_where_and_what_else_is(tmp_path: Path) -> N
     empty = call_gscli("gather", "-", "[0]", stdin=b"").stderr.decode()
     assert empty.splitlines()[:2] == ["error: standard input is empty", "  --> standard input"]
     binary = call_gscli("show", "-", stdin=b"\x90\xff\x00").stderr.decode()
-    assert "help: .npy, .npz, JSON and CSV are read from standard input" in binary
+    assert "help: unpacked .npy, .npz, JSON and CSV are read from a pipe" in binary
     table = tmp_path / "table.csv"
     table.write_text("1,2\n,3\n")
     assert (
