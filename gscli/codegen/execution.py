@@ -98,7 +98,7 @@ def _check_snippet(code: Code, answer: Snippet, missing: str, python: str | None
     if answer.verdict == "none":
         return {}
     if missing:
-        text = f"install {missing}, or name an interpreter that has it: --python PATH"
+        text = f"install {missing}, or name a Python that has it: --python PATH, in Python python="
         return {"result": "not installed", "text": text}
     try:
         with start_snippet_process(answer.target, python, TIMEOUT_SECONDS) as running:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
+from itertools import chain
 from typing import Any
 
 from gscli.base.arrays import as_array
@@ -14,8 +15,8 @@ from gscli.traces import Trace
 from gscli.traces import trace as trace_run
 from gscli.traces.check import CheckFinding
 from gscli.traces.check import check as trace_check
-from gscli.views.lines import Drawing
-from gscli.views.look import PLAIN, ViewOptions
+from gscli.views.lines import Drawing, wrap_paragraph
+from gscli.views.look import ViewOptions
 from gscli.views.picture import Picture
 from gscli.views.terminal.compare import ComparisonView
 from gscli.views.terminal.tables import make_tensor_drawing
@@ -87,6 +88,8 @@ def show(
     if isinstance(array, ComparisonResult):
         return ComparisonView(array, options)
     if isinstance(array, DisplayedFindings):
-        findings = [[(finding.text(), PLAIN)] for finding in array] or [[("no findings", PLAIN)]]
-        return Drawing(options, lambda _: findings)
+        texts = [finding.text() for finding in array] or ["no findings"]
+        return Drawing(
+            options, lambda room: [*chain(*(wrap_paragraph(text, room) for text in texts))]
+        )
     return make_tensor_drawing(name, as_array(array, name), options)

@@ -250,6 +250,9 @@ class ProgramFinding:
     def __init__(self, kind: WatchKind, error: GscliError) -> None:
         self.kind, self.error, self.count = kind, error, 1
 
+    def __repr__(self) -> str:
+        return f"<Finding of {self.error.where}: {self.error.problem}>"
+
     def counted_error(self) -> GscliError:
         """The error, with how often it came up."""
         if self.count == 1:
@@ -317,6 +320,9 @@ class Report:
                 self.unwatched[reason] += 1
 
         return start_and_count
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.last_line()}>"
 
     @property
     def findings(self) -> list[ProgramFinding]:

@@ -77,6 +77,9 @@ def test_results_show_themselves_to_people() -> None:
     assert found == [*found]
     assert "indices[1] = -9: index out of range" in found._repr_html_()
     assert "no findings" in gscli.check("gather", {"data": [1], "indices": [0]})._repr_html_()
+    narrow = str(gscli.show(found, width=40)).split("\n")
+    assert len(narrow) == 2, narrow
+    assert "-3 … 2" in narrow[-1]
     alone = [gscli.compare("gather", inputs, only=name) for name in ("jax", ["jax"])]
     assert repr(alone[0]) == repr(alone[1])
     lines = gscli.code("numpy.take", {"a": ["<b>"], "indices": [0]}, to="numpy")

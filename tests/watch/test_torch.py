@@ -219,6 +219,8 @@ def test_a_noted_index_leaves_the_answer_to_pytorch() -> None:
     with gscli.watch(on_error="note") as seen, pytest.raises(RuntimeError):
         torch.zeros(3).gather(0, torch.tensor([3]))
     assert [finding.kind for finding in seen.findings] == ["index"]
+    assert "index out of range" in repr(seen.findings), seen
+    assert repr(seen).startswith("<TorchWatch: watched 1 call, ")
 
 
 def test_a_warning_of_pytorch_names_the_line_of_the_program() -> None:
