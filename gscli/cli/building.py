@@ -71,7 +71,8 @@ class HintedCommand:
         options, is_group = split_at_end(words)[0], not isinstance(self, TyperCommand)
         for before, word in zip(["", *options], options, strict=False):
             name, mark, _ = word.partition("=")
-            if f"-{name}" in flags and name not in flags:  # -a is --axis beside an input --a
+            # -a is --axis beside an input --a, and m no option at all
+            if word.startswith("-") and f"-{name}" in flags and name not in flags:
                 hint = format_suggestion([f"-{word}"])
                 raise UsageError(f"no such option: {word}"[:200], hint=hint[:200])
             if word.lower() in ("true", "false"):

@@ -274,6 +274,12 @@ def test_wrong_operators_of_each_framework_get_near_names(
             "did you mean numpy take-along-axis or jax take-along-axis?",
         ),
         ("gather [1,2,3] [1] axis=0", 2, "did you mean --axis=0?"),
+        (
+            "gather o [1]",
+            66,
+            "values are written as JSON, '[1,2,3]'; every other way: gscli help inputs",
+        ),
+        ("numpy take [1,2] [0] --mode a", 2, "gscli numpy take --help"),
         ("gather [1,2] --index [0]", 2, "did you mean --indices?"),
         ("torch gather [1,2] --indices [0] --dim 0", 2, "did you mean --index?"),
         ("torch scatter [1] [0] --updates [5] --dim 0", 2, "did you mean --src?"),
