@@ -244,11 +244,13 @@ def _compare_output(expected: Trace, output: Array) -> Mismatch | None:
     if not moves and kind.kind == "f":  # what is computed below the normal numbers may become zero
         atol = float(np.finfo(kind).tiny)
     wrong = find_output_mismatch(output, expected.output, Tolerance(atol=atol))
-    if wrong is None:
-        is_other = moves and np.any(_find_zero_signs(output) != _find_zero_signs(expected.output))
-        return Mismatch("value") if is_other else None
-    is_winner = wrong.kind == "value" and _is_other_winner(expected, output)
-    return Mismatch("winner") if is_winner else wrong
+    if wrong is not None and wrong.kind != "value":
+        return wrong
+    signs = moves and _find_zero_signs(output) != _find_zero_signs(expected.output)
+    if wrong is None and not np.any(signs):
+        return None
+    is_winner = _is_other_winner(expected, output, unequal_cells(output, expected.output) | signs)
+    return Mismatch("winner" if is_winner else "value")
 
 
 def find_output_mismatch(
@@ -286,16 +288,16 @@ def _find_zero_signs(array: Array) -> Array:
     return np.asarray((array == 0) & np.signbit(array))
 
 
-def _is_other_winner(expected: Trace, output: Array) -> bool:
-    """Whether all cells that differ are open, and hold a value that somebody wrote there."""
+def _is_other_winner(expected: Trace, output: Array, unlike: Array) -> bool:
+    """Whether all cells that are `unlike` are open, and hold a value that somebody wrote there."""
     layout, several = expected.layout, find_duplicate_cells(expected.plan)
     if not layout.unspecified_order or layout.updates is None or several is None:
         return False
-    unequal = unequal_cells(output, expected.output)
-    if np.any(unequal & ~several):
+    if np.any(unlike & ~several):
         return False
-    written = expected.plan.updates_view().astype(output.dtype)
-    return bool(np.isin(output[unequal], written).all())
+    winners, written = output[unlike], expected.plan.updates_view().astype(output.dtype)
+    are_nan = (winners != winners) & (written != written).any()  # noqa: PLR0124  NaN, of any type
+    return bool((np.isin(winners, written) | are_nan).all())
 
 
 def has_changed(one: Reply, other: Reply) -> bool:

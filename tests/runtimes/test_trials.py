@@ -100,6 +100,29 @@ def test_a_refusal_that_no_text_asks_for_is_open_and_one_that_it_asks_for_is_not
     assert judge(-1, "circular") == ("output", "")
 
 
+@pytest.mark.parametrize(
+    ("updates", "answer", "kind"),
+    [
+        ([7.0, 8.0], 7.0, "winner"),
+        ([np.nan, 8.0], np.nan, "winner"),
+        ([-0.0, 0.0], -0.0, "winner"),
+        ([7.0, 8.0], np.nan, "value"),
+        ([np.nan, 8.0], 9.0, "value"),
+    ],
+)
+@pytest.mark.parametrize("dtype", ["float64", "float16", "bfloat16"])
+def test_whatever_was_written_to_a_cell_may_win_there(
+    updates: list[float], answer: float, kind: str, dtype: str
+) -> None:
+    first, written, last = (
+        load_json({"dtype": dtype, "shape": [len(data)], "data": data}, "tensor")
+        for data in ([3.0], updates, [answer])
+    )
+    inputs = {"data": first, "indices": np.array([0, 0]), "updates": written}
+    call = FuzzCase(find_operator("onnx.scatter_elements"), inputs, {})
+    assert find_mismatch(call, Reply("output", last)) == Mismatch(kind)  # type: ignore[arg-type]  # a word of these
+
+
 def finding(name: str, kind: str, attrs: dict[str, object], **inputs: object) -> FuzzFinding:
     arrays = {key: np.array(value) for key, value in inputs.items()}
     case = FuzzCase(find_operator(name), arrays, attrs)
