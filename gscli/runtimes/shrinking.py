@@ -16,7 +16,7 @@ import numpy as np
 
 from gscli.base.arrays import Array, Arrays, unequal_cells
 from gscli.runtimes.generator import infer_roles
-from gscli.runtimes.trials import COSTLY, FuzzCase, Mismatch
+from gscli.runtimes.trials import FuzzCase, Mismatch
 
 MismatchFinder: TypeAlias = Callable[[FuzzCase], Mismatch | None]
 
@@ -25,9 +25,6 @@ AxisCut: TypeAlias = Mapping[str, tuple[int, int]]
 
 MAX_CALLS = 400
 MAX_SECONDS = 20.0
-
-# Numbers that a person takes in at a glance: what ends the process is not made smaller yet.
-FEW_NUMBERS = 6
 
 PLAIN_NUMBERS = 100
 CUTS = (0.0, 1.0, 0.5)
@@ -45,8 +42,6 @@ def shrink_case(trial: FuzzCase, mismatch: Mismatch, find_mismatch: MismatchFind
     better = True
     while better:
         better = False
-        if mismatch.kind in COSTLY and trial.cell_count <= FEW_NUMBERS:
-            break
         for smaller in _iter_smaller(trial):
             is_simpler = _measure_complexity(smaller) < _measure_complexity(trial)
             if not (is_simpler and _is_same_failure(smaller, trial)):
