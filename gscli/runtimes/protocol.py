@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from textwrap import shorten
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
@@ -25,8 +26,9 @@ ECHO = "echo"
 
 MAX_OPS = 10_000
 
-# Characters of a foreign message that are kept.
+# Characters of a foreign message, and of the names of a runtime's operators, that are kept.
 MAX_MESSAGE_CHARACTERS = 300
+MAX_NAMES_CHARACTERS = 600
 
 ReplyStatus: TypeAlias = Literal[
     "output", "error", "unsupported", "crash", "hang", "memory", "garbage"
@@ -72,6 +74,11 @@ class Hello(Record):
     def title(self) -> str:
         """Name and version."""
         return f"{self.name} {self.version}".strip()
+
+    @property
+    def answered_names(self) -> str:
+        """The operators that it answers, as many as an error has room for."""
+        return shorten(" ".join(sorted(self.ops)), MAX_NAMES_CHARACTERS, placeholder=" …")
 
     @property
     def unknown_names(self) -> list[str]:
@@ -153,8 +160,6 @@ def select_supported(hello: Hello, names: Sequence[str]) -> list[Operator]:
     chosen = dict.fromkeys(op for name in names for op in find_operators(name)) or operators()
     answerable = [operator for operator in chosen if operator.full_name in hello.ops]
     if not answerable:
-        own = ", ".join(operator.full_name for operator in chosen)
-        listed = own if names else "any operator of gscli"
-        problem, legal = f"{hello.title} does not answer {listed}", " ".join(sorted(hello.ops))
-        raise UsageError(problem[:200], valid=legal[:600])
+        listed = ", ".join(names) or "any operator of gscli"
+        raise UsageError(f"{hello.title} does not answer {listed}", valid=hello.answered_names)
     return answerable

@@ -83,8 +83,7 @@ def _list_rules(
     rows = [row for row in answers.rows if _is_applicable(row, runtime)]
     unsaid = [row for row in answers.unsupported if not rows and {*row.operators} & {*hello.ops}]
     problem = f"{hello.title} has no operator for compare {concept}"
-    valid = " ".join(sorted(hello.ops))[:600]
-    check_rule(bool(rows or unsaid), problem, kind=UsageError, valid=valid)
+    check_rule(bool(rows or unsaid), problem, kind=UsageError, valid=hello.answered_names)
     return rows, unsaid
 
 

@@ -360,8 +360,12 @@ def test_operators_that_a_runtime_lacks_are_told() -> None:
     strange = HELLO.replace(', "echo"]', ', "onnx.ScaterND"], "rules": {"axis": 0, "divice": 1}')
     assert parse_hello(strange.encode()).unknown_names == ["onnx.scater_nd", "divice"]
     assert [one.full_name for one in select_supported(hello, ["onnx"])] == ["onnx.gather"]
-    with pytest.raises(UsageError, match="does not answer"):
-        select_supported(hello, ["torch.gather"])
+    with pytest.raises(UsageError, match="does not answer torch, numpy"):
+        select_supported(hello, ["torch", "numpy.take"])
+    many = hello._replace(ops=frozenset(f"onnx.gather_{number}" for number in range(90)))
+    with pytest.raises(UsageError, match="does not answer any operator of gscli") as refused:
+        select_supported(many, [])
+    assert refused.value.valid.endswith("onnx.gather_44 …")
 
 
 @pytest.mark.parametrize(
