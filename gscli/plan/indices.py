@@ -41,7 +41,7 @@ MOST_FLATITER_AXES = 32
 
 # What becomes of an index number; `gscli.plan.outcomes` says how it is told.
 IndexOutcome: TypeAlias = Literal[
-    "cut", "from_end", "narrowed", "wrapped", "clipped",
+    "cut", "from_end", "narrowed", "wrapped", "clipped", "unsigned",
     "below", "ignored", "outside", "partly", "refused",
 ]  # fmt: skip
 

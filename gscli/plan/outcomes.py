@@ -105,6 +105,7 @@ OUTCOMES: dict[IndexOutcome, OutcomeWords] = {
         landing="to the edge",
         way="{raw_value} stops at {coordinate}",
     ),
+    "unsigned": OutcomeWords(None, does="moves to the far end", cell="clipped to the last"),
     "below": OutcomeWords(
         "skipped",
         does="skips its entry",
@@ -195,6 +196,8 @@ def outcome_of(policy: Policy, *, negative: bool = False) -> IndexOutcome:
     ('clipped', 'from_end')
     """
     beyond = "refused" if policy.is_refused else _BEYOND[policy.out_of_bounds]
+    if negative and policy.truncation is Truncation.UNSIGNED:
+        return "unsigned"
     return _NEGATIVE.get(policy.negative, beyond) if negative else beyond
 
 
@@ -350,9 +353,8 @@ def classify_indices(plan: ValidatedPlan, column: int, numbers: Array) -> tuple[
     from_end = negative & (policy.negative is Negative.FROM_END) & (written >= -axis.size)
     whole = np.trunc(written) if written.dtype.kind == "f" else written
     clipped = (policy.out_of_bounds is OutOfBounds.CLIP) & ~fits_axis(written, axis, policy)
-    narrowed = skipped & False
-    if policy.truncation is not Truncation.NEVER:
-        narrowed = (whole > INT32_MAX) | (whole < ~INT32_MAX)
+    narrows = policy.truncation is not Truncation.NEVER
+    narrowed = narrows & ((whole > INT32_MAX) | (whole < ~INT32_MAX))
     decided: dict[IndexOutcome, Array] = {  # the first that holds is the outcome
         "ignored": written == policy.ignored if policy.ignored is not None else skipped & False,
         "below": skipped & negative & (policy.negative is Negative.SKIP),

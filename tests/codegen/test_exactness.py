@@ -32,6 +32,19 @@ def test_every_axis_whose_numbers_break_lines_is_told() -> None:
     assert plain.operation == "a[i, j] ="
 
 
+def test_an_index_below_zero_that_is_read_without_its_sign_is_told() -> None:
+    """XLA's tf.gather beside a batch: -1 is the last row, where StableHLO reads the first."""
+    inputs = {"params": [[1.5, 2.0]], "indices": [[1]]}
+    answers = [answer("tensorflow.gather", inputs, target, batch_dims=1, device="xla")
+               for target in ("stablehlo", "numpy")]  # fmt: skip
+    begin = "an index below zero: in TensorFlow gather it moves to the far end, in "
+    ends = [
+        "StableHLO's stablehlo.gather it moves to the nearest end",
+        "NumPy's np.take_along_axis it counts from the end",
+    ]
+    assert [found.breaks[0] for found in answers] == [begin + end for end in ends]
+
+
 def test_where_one_occurs_a_line_counts_it_from_the_end() -> None:
     found = answer("onnx.gather_elements", {**ELEMENTS, "indices": [[0, -1]]}, "torch", axis=1)
     assert found.verdict == "exact"
