@@ -533,15 +533,16 @@ def print_json(document: object, *, flush: bool = False) -> None:
 
 
 def print_report(
-    settings: Settings, make_document: Callable[[], object], make_text: Callable[[], str]
-) -> None:
+    settings: Settings, make_document: Callable[[], object], make_text: Callable[[], str],
+    *, is_aside: bool = False,
+) -> None:  # fmt: skip
     """The document of `--json`, or the text, unless nobody wants to read it; what is not printed is
-    not made.
+    not made. `is_aside`: stdout has another result, and the text goes to stderr.
     """
     if settings.json is not None:
         print_json(make_document())
     elif not settings.quiet:
-        sys.stdout.write(make_text())
+        (print_stderr if is_aside else sys.stdout.write)(make_text())
 
 
 def _wants_color(choice: ColorChoice, is_terminal: bool) -> bool:

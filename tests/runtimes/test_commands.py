@@ -110,6 +110,9 @@ def test_json_and_junit_say_the_same(tmp_path: Path) -> None:
     suite = ET.parse(report).getroot()
     assert int(suite.get("failures", "0")) == document["failures"] >= 1
     assert suite.find("testcase/failure") is not None
+    _, out, err = fuzzed("negative_is_zero", "--junit", "-")
+    assert ET.fromstring(out).get("failures") == suite.get("failures")
+    assert "[1] failure" in err
 
 
 def test_differences_become_recorded_cases_that_verify_runs(tmp_path: Path) -> None:
@@ -486,6 +489,9 @@ def test_verify_writes_a_junit_report(cases: Path, tmp_path: Path) -> None:
     assert [case.get("name") for case in suite] == ["three", "one:a", "two"]
     missing = str(tmp_path / "no" / "report.xml")
     assert gscli("verify", str(cases), "--junit", missing)[0] == 73
+    code, out, err = gscli("verify", str(cases), "--junit", "-")
+    assert (code, len(ET.fromstring(out)), "1 passed, 2 failed\n" in err) == (1, 3, True)
+    assert gscli("verify", str(cases), "--junit", "-", "--json")[0] == 2
     assert gscli("verify", str(cases), "--only", "three", "--junit", str(report))[0] == 0
     assert [case.get("name") for case in ET.parse(report).getroot()] == ["three"]
 

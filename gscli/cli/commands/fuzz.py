@@ -38,15 +38,7 @@ from gscli.cli.commands.runtimes import (
     start_checked,
     write_cases,
 )
-from gscli.cli.options import (
-    JSON_OPTION,
-    Settings,
-    argument,
-    check_places,
-    option,
-    print_report,
-    print_stderr,
-)
+from gscli.cli.options import JSON_OPTION, Settings, argument, check_places, option, print_report
 
 if TYPE_CHECKING:
     from gscli.runtimes.findings import FuzzFinding, FuzzReport
@@ -99,7 +91,7 @@ def fuzz(
 
     if not on:
         raise UsageError("fuzz needs a runtime", valid="--on R", hint="gscli runtimes lists them")
-    check_places(settings, {"-o": output})
+    check_places(settings, {"-o": output, "--junit": junit})
     count = cases or (MOST_CASES if seconds else USUAL_CASES)
     limits = FuzzOptions(count, seconds, seed, repeat, gradients)
     accepted = KnownFailures.read(known)
@@ -123,11 +115,8 @@ def fuzz(
         write(report)
     accepted.warn_of_unmatched(difference.signature for difference in report.differences)
     lines = (format_summary if quiet else format_report)(report, strict=strict)
-    if output == "-":
-        print_stderr(join_lines(lines))
-    else:
-        make_document = partial(report_to_dict, report, strict=strict)
-        print_report(settings, make_document, lambda: join_lines(lines))
+    make_document, is_aside = partial(report_to_dict, report, strict=strict), "-" in (output, junit)
+    print_report(settings, make_document, partial(join_lines, lines), is_aside=is_aside)
     if junit is not None:
         save_text(junit, format_junit(report, strict=strict))
     if output is not None:

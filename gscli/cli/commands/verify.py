@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -48,7 +48,16 @@ from gscli.cli.commands.runtimes import (
     start_checked,
 )
 from gscli.cli.messages import print_message
-from gscli.cli.options import JSON_OPTION, Settings, argument, detect_screen, option, print_report
+from gscli.cli.options import (
+    JSON_OPTION,
+    Settings,
+    argument,
+    check_places,
+    detect_screen,
+    option,
+    print_report,
+    print_stderr,
+)
 
 if TYPE_CHECKING:
     from gscli.base import GscliError
@@ -92,10 +101,12 @@ def verify(
     from gscli.runtimes.recorded import run_case, run_case_on
     from gscli.views.progress_bar import ProgressBar
 
+    check_places(settings, {"--junit": junit})
     check_folders_exist(junit)
     silent = quiet or settings.json is not None
     accepted, began = KnownFailures.read(known), time.monotonic()
-    tally = _CaseCounts(accepted, strict, None if silent else report_format)
+    write = print_stderr if junit == "-" else sys.stdout.write
+    tally = _CaseCounts(accepted, strict, None if silent else report_format, write)
     with (
         start_checked(on, python, patience) if on else nullcontext() as started,
         ProgressBar("cases", None) as progress,
@@ -121,7 +132,8 @@ def verify(
     failures = [failure.to_dict() for failure in tally.select("failed")]
     refusals = [refusal.to_dict() for refusal in tally.refusals]
     document = {**counts, "failures": failures} | ({"refusals": refusals} if refusals else {})
-    print_report(settings, lambda: document, partial(_format_counts, tally, counts))
+    make_text = partial(_format_counts, tally, counts)
+    print_report(settings, lambda: document, make_text, is_aside=junit == "-")
     if not was_tried and only:
         raise _nothing_run_error(tally, only)
     if tally.refusals and not tally.select("failed"):
@@ -204,6 +216,7 @@ class _CaseCounts:
     accepted: KnownFailures
     strict: bool
     form: str | None
+    write: Callable[[str], object]
     skipped: int = 0
     passed: list[str] = field(default_factory=list)
     failures: list[FailedCase] = field(default_factory=list)
@@ -241,7 +254,7 @@ class _CaseCounts:
     def _note(self, failure: FailedCase) -> None:
         self.failures.append(failure)
         if self.form is not None:
-            sys.stdout.write(failure.format_text(self.form))
+            self.write(failure.format_text(self.form))
 
     def add(self, result: CaseResult | None, path: str) -> None:
         """Count a case and print its failure; None where a runtime has no such thing."""
