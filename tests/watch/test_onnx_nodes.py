@@ -375,3 +375,5 @@ def test_the_command_reads_files_and_answers_by_its_status(
     assert run_check("--help") == 0
     assert "INPUTS" in capsys.readouterr().out
     assert run_safely(["check", "nothing.onnx", "good.npz"]) == 66
+    assert run_safely(["check", "a b.onnx", "--zzz"]) == 2
+    assert "gscli check 'a b.onnx' --help" in capsys.readouterr().err

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from gscli.base import GscliError, IndexTypeRefused, LossyTypeRefused, UpdatesTypeRefused
-from gscli.base.words import format_count, join_lines
+from gscli.base.words import format_count, join_lines, quote_word
 from gscli.cli.building import Call, Command, complete_file
 from gscli.cli.commands.runtimes import PYTHON
 from gscli.cli.options import (
@@ -120,6 +120,10 @@ class CheckGroup(LazyGroup):
         shared = [JSON_OPTION, *(SHARED_OPTIONS[name] for name in names)]
         run, text = partial(check_model, path=cmd_name), check_model.__doc__ or ""
         return Command(cmd_name, run, shared, text)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        name, *others = super().resolve_command(ctx, args)
+        return name and quote_word(name), *others  # hints and usage are typed
 
 
 check = make_operator_group(
