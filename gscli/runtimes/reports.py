@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from gscli.base import GscliError
 from gscli.base.arrays import Array, dtype_name, unequal_cells
+from gscli.base.records import group_pairs
 from gscli.base.words import format_count, sanitize
 from gscli.files.formats.jsonarray import dump_json
 from gscli.lab.difference import compare_tensors
@@ -183,15 +184,18 @@ def report_to_dict(report: FuzzReport, *, strict: bool) -> dict[str, object]:
 
 
 def format_junit(report: FuzzReport, *, strict: bool) -> str:
-    """A JUnit report: a test case for each operator that has no failure, and for each failure."""
+    """A JUnit report: a test case for each operator that has no failure, and for each difference:
+    a skipped one where it is known or tolerated.
+    """
     failures = report.failures(strict=strict)
     broken = {finding.case.operator.full_name for finding in failures}
     name = report.hello.name
     passed = [operator for operator in report.counts_by_operator if operator not in broken]
-    cases = [
-        (finding.signature, finding.meaning, "\n".join(_format_finding(finding, name)))
-        for finding in failures
-    ]
+    cases = group_pairs(
+        ("failure" if finding in failures else "skipped",
+         (finding.signature, finding.meaning, "\n".join(_format_finding(finding, name))))
+        for finding in report.differences
+    )  # fmt: skip
     title = f"gscli fuzz {report.hello.title}"
     return format_junit_suite(title, name, report.seconds, passed, cases)
 
@@ -201,28 +205,26 @@ def format_junit_suite(
     class_name: str,
     seconds: float,
     passed: Iterable[str],
-    failures: Sequence[tuple[str, str, str]],
-    errors: Sequence[tuple[str, str, str]] = (),
+    others: Mapping[str, Sequence[tuple[str, str, str]]],
 ) -> str:
-    """A suite of test cases: those that passed, then failures with name, message and text.
+    """A suite of test cases: those that passed, then others with name, message and text.
 
-    Then `errors` likewise, of which nothing could be tried.
+    They go by what became of them: failure, error (nothing could be tried) or skipped.
 
-    >>> print(format_junit_suite("t", "c", 0, [], [("a", "b", "")]).splitlines()[1])
-    <testsuite name="t" time="0.000" tests="1" failures="1">
+    >>> print(format_junit_suite("t", "c", 0, [], {"failure": [("a", "b", "")]}).splitlines()[1])
+    <testsuite name="t" time="0.000" failures="1" errors="0" skipped="0" tests="1">
     """
     from xml.etree import ElementTree as ET
 
     suite = ET.Element("testsuite", {"name": title, "time": f"{seconds:.3f}"})
     for name in passed:
         ET.SubElement(suite, "testcase", {"classname": class_name, "name": name})
-    for kind, cases in (("failure", failures), ("error", errors)):
+    for kind, count_name in (("failure", "failures"), ("error", "errors"), ("skipped", "skipped")):
+        cases = others.get(kind, ())
+        suite.set(count_name, str(len(cases)))
         for name, message, text in cases:
             case = ET.SubElement(suite, "testcase", {"classname": class_name, "name": name})
             ET.SubElement(case, kind, {"message": message}).text = text
     suite.set("tests", str(len(suite)))
-    suite.set("failures", str(len(failures)))
-    if errors:
-        suite.set("errors", str(len(errors)))
     ET.indent(suite)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(suite, "unicode") + "\n"
