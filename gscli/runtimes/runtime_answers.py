@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from gscli.base import InputRefused, UsageError, check_rule
+from gscli.base.records import Record
 from gscli.lab.answers import (
     ComparisonResult,
     RuleSetResult,
@@ -19,72 +20,69 @@ from gscli.runtimes.process import RuntimeProcess
 from gscli.runtimes.protocol import Reply
 
 
-def add_runtime_results(
-    comparing: ComparisonResult,
-    compare_with: Callable[..., ComparisonResult],
-    runtime: RuntimeProcess,
-) -> ComparisonResult:
-    """The comparison with a row for every operator of the runtime that can say the call; where
-    none can, with the reasons.
+class RuntimeQuestion(Record):
+    """A comparison as a runtime is asked for it.
 
-    `compare_with(only=…)` is the same comparison under some rule sets. UsageError where the runtime
-    has no operator for it.
+    `compare_with(only=…)` is the same comparison under some rule sets.
     """
-    rows, (rules, unsaid) = comparing.rows, _list_rules(comparing, compare_with, runtime)
-    for row in rules:
-        answer = runtime.run_call(row.operator, row.inputs, row.attrs)
-        error = _make_refusal(row, answer) if answer.output is None else None
-        rows = [*rows, row.with_runtime_answer(runtime.hello.title, answer.output, error)]
-    unsupported = {row.label: row for row in (*comparing.unsupported, *unsaid)}
-    groups = group_equal_results(rows)
-    return replace(comparing, groups=groups, unsupported=tuple(unsupported.values()))
 
+    comparing: ComparisonResult
+    compare_with: Callable[..., ComparisonResult]
+    runtime: RuntimeProcess
 
-def ask_for_gradients(
-    comparing: ComparisonResult,
-    compare_with: Callable[..., ComparisonResult],
-    runtime: RuntimeProcess,
-) -> Iterator[GradientRow]:
-    """The gradients that a runtime itself gives, for a cotangent of ones.
+    def add_results(self) -> ComparisonResult:
+        """The comparison with a row for every operator of the runtime that can say the call; where
+        none can, with the reasons.
 
-    UsageError where it gives none, or has no operator for the comparison.
-    """
-    hello = runtime.hello
-    check_rule(hello.has_gradients, f"{hello.title} gives no gradients", "--grad", kind=UsageError)
-    rules, unsaid = _list_rules(comparing, compare_with, runtime)
-    for each in unsaid:
-        label, name = f"{hello.title}: {each.label}", each.operators[0]
-        yield GradientRow(label, name, None, {}, each.reason, from_runtime=True)
-    for row in rules:
-        label, name = f"{hello.title}: {row.label}", row.operator.full_name
-        if row.trace is None:
-            reason = "not asked, since its rules refuse this"
-            yield GradientRow(label, name, None, {}, reason, from_runtime=True)
-            continue
-        output, typed = row.trace.output, row.trace.inputs
-        inputs = {name: typed.get(name, array) for name, array in row.inputs.items()}
-        answer = runtime.run_call(row.operator, inputs, row.attrs, np.ones_like(output))
-        arrays = rename_to_roles(row.trace, answer.gradients or {})
-        refusal = "" if arrays else answer.text or "no gradients"
-        yield GradientRow(label, name, None, arrays, refusal, from_runtime=True)
+        UsageError where the runtime has no operator for it.
+        """
+        comparing, runtime = self.comparing, self.runtime
+        rows, (rules, unsaid) = comparing.rows, self._list_rules()
+        for row in rules:
+            answer = runtime.run_call(row.operator, row.inputs, row.attrs)
+            error = _make_refusal(row, answer) if answer.output is None else None
+            rows = [*rows, row.with_runtime_answer(runtime.hello.title, answer.output, error)]
+        unsupported = {row.label: row for row in (*comparing.unsupported, *unsaid)}
+        groups = group_equal_results(rows)
+        return replace(comparing, groups=groups, unsupported=tuple(unsupported.values()))
 
+    def iter_gradients(self) -> Iterator[GradientRow]:
+        """The gradients that the runtime itself gives, for a cotangent of ones.
 
-def _list_rules(
-    comparing: ComparisonResult,
-    compare_with: Callable[..., ComparisonResult],
-    runtime: RuntimeProcess,
-) -> tuple[list[RuleSetResult], list[UnsupportedRuleSet]]:
-    """The rows of a comparison that a runtime can be asked for; where there are none, why."""
-    hello = runtime.hello
-    # The framework of a row can say the call, and so no comparison with it is refused as a whole.
-    able, concept = comparing.rows[0].operator.framework_name, comparing.concept
-    frameworks = dict.fromkeys(name.partition(".")[0] for name in sorted(hello.ops))
-    answers = compare_with(only=[*frameworks, able])
-    rows = [row for row in answers.rows if _is_applicable(row, runtime)]
-    unsaid = [row for row in answers.unsupported if not rows and {*row.operators} & {*hello.ops}]
-    problem = f"{hello.title} has no operator for compare {concept}"
-    check_rule(bool(rows or unsaid), problem, kind=UsageError, valid=hello.answered_names)
-    return rows, unsaid
+        UsageError where it gives none, or has no operator for the comparison.
+        """
+        hello = self.runtime.hello
+        problem = f"{hello.title} gives no gradients"
+        check_rule(hello.has_gradients, problem, "--grad", kind=UsageError)
+        rules, unsaid = self._list_rules()
+        for each in unsaid:
+            label, name = f"{hello.title}: {each.label}", each.operators[0]
+            yield GradientRow(label, name, None, {}, each.reason, from_runtime=True)
+        for row in rules:
+            label, name = f"{hello.title}: {row.label}", row.operator.full_name
+            if row.trace is None:
+                reason = "not asked, since its rules refuse this"
+                yield GradientRow(label, name, None, {}, reason, from_runtime=True)
+                continue
+            flow, typed = np.ones_like(row.trace.output), row.trace.inputs
+            inputs = {name: typed.get(name, array) for name, array in row.inputs.items()}
+            answer = self.runtime.run_call(row.operator, inputs, row.attrs, flow)
+            arrays = rename_to_roles(row.trace, answer.gradients or {})
+            refusal = "" if arrays else answer.text or "no gradients"
+            yield GradientRow(label, name, None, arrays, refusal, from_runtime=True)
+
+    def _list_rules(self) -> tuple[list[RuleSetResult], list[UnsupportedRuleSet]]:
+        """The rows of a comparison that the runtime can be asked for; where there are none, why."""
+        hello, comparing = self.runtime.hello, self.comparing
+        # The framework of a row can say the call: no comparison with it is refused as a whole.
+        able = comparing.rows[0].operator.framework_name
+        frameworks = dict.fromkeys(name.partition(".")[0] for name in sorted(hello.ops))
+        answers, known = self.compare_with(only=[*frameworks, able]), {*hello.ops}
+        rows = [row for row in answers.rows if _is_applicable(row, self.runtime)]
+        unsaid = [row for row in answers.unsupported if not rows and known & {*row.operators}]
+        problem = f"{hello.title} has no operator for compare {comparing.concept}"
+        check_rule(bool(rows or unsaid), problem, kind=UsageError, valid=hello.answered_names)
+        return rows, unsaid
 
 
 def _is_applicable(row: RuleSetResult, runtime: RuntimeProcess) -> bool:

@@ -164,13 +164,14 @@ def compare_concept(
     comparing = call(only=only or (), opsets=opsets or ())
     others: list[GradientRow] = []
     if on:
-        from gscli.runtimes.runtime_answers import add_runtime_results, ask_for_gradients
+        from gscli.runtimes.runtime_answers import RuntimeQuestion
 
         with start_checked(on, python, patience) as (runtime, _):
+            question = RuntimeQuestion(comparing, call, runtime)
             if gradients:
-                others = [*ask_for_gradients(comparing, call, runtime)]
+                others = [*question.iter_gradients()]
             else:
-                comparing = add_runtime_results(comparing, call, runtime)
+                comparing = question.add_results()
     if gradients:
         return _print_gradients(comparing, others, settings)
     comparing = add_equivalents(comparing)
