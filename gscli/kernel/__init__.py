@@ -74,12 +74,17 @@ def _fold_cells(plan: ValidatedPlan, cells: Array, fold: Fold, tuning: Tuning) -
 
 def to_result_axes(layout: Layout, result: Array) -> Array:
     """The canonical result with its axes in the operator's order."""
-    order, axes = layout.form.result_axes, layout.addressing.result_axes
-    if order != axes:
-        both = layout.addressing.entry_shape + layout.addressing.window
-        full = result.reshape([both[axis] for axis in order])
-        result = np.ascontiguousarray(full.transpose([order.index(axis) for axis in axes]))
+    if layout.form.result_axes != layout.addressing.result_axes:
+        result = np.ascontiguousarray(turn_to_result_axes(layout, result))
     return result.reshape(layout.output_shape)
+
+
+def turn_to_result_axes(layout: Layout, result: Array) -> Array:
+    """The same as a view, whose cells lie in memory as the canonical result has them."""
+    order, axes = layout.form.result_axes, layout.addressing.result_axes
+    both = layout.addressing.entry_shape + layout.addressing.window
+    full = result.reshape([both[axis] for axis in order])
+    return full.transpose([order.index(axis) for axis in axes])
 
 
 @np.errstate(all="ignore")  # overflow and NaN are part of a result

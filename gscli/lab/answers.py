@@ -64,11 +64,6 @@ class RuleSetResult:
         """Number of the entry that a refusal is about, if it is about one."""
         return self.error.entry if isinstance(self.error, IndexRefused) else None
 
-    @property
-    def is_unchecked(self) -> bool:
-        """Whether it refuses an index that the framework itself does not look at."""
-        return isinstance(self.error, IndexRefused) and bool(self.error.unchecked)
-
     def has_same_result(self, other: RuleSetResult) -> bool:
         """Same output to the bit, or a refusal about the same entry, or in the same words."""
         mine, theirs = self.output, other.output

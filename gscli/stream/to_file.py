@@ -18,6 +18,7 @@ from gscli.disk import mapped
 from gscli.disk.atomic import open_atomic
 from gscli.disk.system import temp_file_errors, write_errors
 from gscli.files.formats.npy import iter_byte_blocks, npy_header
+from gscli.kernel import turn_to_result_axes
 from gscli.kernel.reductions import canonical_updates, prepare_updates
 from gscli.layout import Layout
 from gscli.layout.axes import Fit
@@ -141,11 +142,8 @@ def _iter_transposed(
         for piece in pieces:
             file.write(piece.reshape(-1).view(np.uint8).data)
         file.flush()
-        order, axes = layout.form.result_axes, layout.addressing.result_axes
-        both = layout.addressing.entry_shape + layout.addressing.window
-        full = np.memmap(file, dtype, "r", 0, tuple(both[axis] for axis in order))
-    turned = np.asarray(full).transpose([order.index(axis) for axis in axes])
-    for block in iter_byte_blocks(turned):
+        full = np.memmap(file, dtype, "r")
+    for block in iter_byte_blocks(turn_to_result_axes(layout, np.asarray(full))):
         yield np.frombuffer(block, np.uint8).view(dtype)
         mapped.release_pages(full)
 
