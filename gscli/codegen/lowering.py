@@ -77,8 +77,6 @@ def reduction_identity(op: str, dtype: str) -> Constant:
 
 def cast_number(value: Number | None, dtype: str) -> Number:
     """A number as an element of a type: whole numbers wrap."""
-    if dtype == "str" or isinstance(value, str):
-        return value if isinstance(value, str) else ""
     with np.errstate(all="ignore"):
         number: Number = np.asarray(value).astype(parse_dtype(dtype)).item()
     return number

@@ -13,7 +13,7 @@ from gscli.base.records import Record
 from gscli.base.words import ALL_DTYPES, COMPLEX, DTYPES, FLOATS, INTEGERS, NARROW_FLOATS, SIGNED
 from gscli.declare.attributes import parse_reduction
 from gscli.frameworks import find_operator, load_framework
-from gscli.lab.examples import build_probe
+from gscli.lab.examples import build_legal_probe
 from gscli.layout import Layout
 from gscli.layout.axes import Negative, OutOfBounds
 
@@ -79,9 +79,7 @@ class NativeOp(Record):
 @cache
 def find_declared_layout(operator: str) -> Layout:
     """The layout of an operator's own example."""
-    probe = build_probe(find_operator(operator), {})
-    assert probe is not None
-    return probe.layout
+    return build_legal_probe(find_operator(operator), {}).layout
 
 
 _TENSOR_SCATTERS = frozenset({"add", "sub", "max", "min"})

@@ -8,7 +8,7 @@ from gscli.base.records import group_pairs
 from gscli.frameworks import find_operator
 from gscli.frameworks.operator import Operator
 from gscli.lab.calls import to_wire_name
-from gscli.lab.examples import build_probe
+from gscli.lab.examples import build_legal_probe
 from gscli.lab.rules import Rule, compute_rules, format_markdown_table
 
 # The columns of each table.
@@ -60,20 +60,14 @@ def _short_variant_names(rule: Rule) -> list[str]:
 
 
 def _describe_vector_axis(operator: Operator) -> str:
-    probe = build_probe(operator, {})
-    if probe is None:
-        return "–"
+    probe = build_legal_probe(operator, {})
     column = probe.layout.addressing.columns[0]
     rank = probe.inputs[column.source].ndim
     return "the first axis" if column.vector_dim == 0 and rank > 1 else "the last axis"
 
 
 def _describe_negative_axis(operator: Operator) -> str:
-    if operator.attribute("axis") is None:
-        return "–"
-    probe = build_probe(operator, {"axis": -1})
-    if probe is None:
-        return "error"
+    probe = build_legal_probe(operator, {"axis": -1})
     last = (len(probe.layout.axes) - 1,)
     return "from the end" if probe.layout.column_axes == last else "another axis"
 

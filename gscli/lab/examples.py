@@ -91,6 +91,13 @@ def build_probe(operator: Operator, variant: Arguments, version: int | None = No
     return None
 
 
+def build_legal_probe(operator: Operator, variant: Arguments) -> Probe:
+    """The same under a variant that is known not to be refused."""
+    probe = build_probe(operator, variant)
+    assert probe is not None
+    return probe
+
+
 def leave_axis_out(operator: Operator) -> dict[str, object]:
     """The variant of the example in which no axis is written, where none is an answer of its own.
 

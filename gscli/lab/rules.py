@@ -16,6 +16,7 @@ from gscli.kernel.reductions import REDUCTION_WORDS
 from gscli.lab.examples import (
     BEHAVIOUR_ATTRIBUTES,
     Probe,
+    build_legal_probe,
     build_probe,
     leave_axis_out,
     parse_example_line,
@@ -202,8 +203,7 @@ def _describe_default_axis(operator: Operator) -> str:
         return "must be given"
     axis = attribute.default
     if not isinstance(axis, int):
-        probe = build_probe(operator, leave_axis_out(operator))
-        assert probe is not None
+        probe = build_legal_probe(operator, leave_axis_out(operator))
         if probe.layout.is_flattened:
             return "flattened"
         axis = probe.layout.column_axes[0]

@@ -17,7 +17,7 @@ from gscli.base.arrays import Array, parse_dtype
 from gscli.base.records import Arguments
 from gscli.frameworks.duplicates import find_duplicate_cells
 from gscli.frameworks.operator import Operator
-from gscli.lab.examples import build_probe, leave_axis_out
+from gscli.lab.examples import build_legal_probe, leave_axis_out
 from gscli.layout.axes import Negative, OutOfBounds
 from gscli.plan import plan_call
 from gscli.runtimes.drafts import CallSpec, Rng, Roles
@@ -118,8 +118,7 @@ def infer_roles(operator: Operator) -> Roles:
 
     On one axis a number per cell and a number per slice would be the same.
     """
-    probe = build_probe(operator, leave_axis_out(operator))
-    assert probe is not None
+    probe = build_legal_probe(operator, leave_axis_out(operator))
     roles = Roles(operator, probe.layout)
     names = {roles.layout.data_name, roles.updates, *roles.layout.index_inputs}
     square = {
