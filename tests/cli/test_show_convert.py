@@ -91,6 +91,7 @@ def test_a_member_is_drawn(archive: Path, capsys: pytest.CaptureFixture[str]) ->
 def test_statistics_of_one_and_of_all(archive: Path, capsys: pytest.CaptureFixture[str]) -> None:
     line = "float32 [4]  min=-2.0 at [3]  max=1.0 at [2]  mean=-0.5  nan=1  inf=1  zero=0\n"
     assert shown(capsys, f"{archive}::odd", "--stat") == line
+    assert shown(capsys, f"{archive}::odd", "--stat", "--quiet") == line  # no picture is printed
     rows = shown(capsys, archive, "--stat").splitlines()
     assert [row.split()[0] for row in rows] == ["table", "odd", "text", "none"]
     assert rows[1] == "odd    " + line.rstrip()

@@ -252,6 +252,7 @@ def test_wrong_operators_of_each_framework_get_near_names(
     ("words", "code", "hint"),
     [
         ("gather [1,2,3] [1] -axis 0", 2, "did you mean --axis?"),
+        ("gather [1,2,3] [1] -o q", 2, "name it ….npy, or say -f npy (in Python format='npy')"),
         ("gather [1,2,3] [1] --expect -odd.npy --axs 0", 2, "did you mean --axis?"),
         ("explain gather [1,2,3] [1] -axis=0", 2, "did you mean --axis=0?"),
         ("jax lax.scatter [1] [0] [2]", 2, "did you mean lax-scatter?"),

@@ -63,6 +63,7 @@ def show(
     from gscli.cli.call import check_outputs
     from gscli.files.request import member_word
 
+    settings = settings._replace(quiet=settings.quiet and not stat)  # no picture is printed
     check_outputs(settings._replace(slice=None))  # which is of what is printed, in any form
     if settings.svg is not None and len(words) > 1:
         raise UsageError("one SVG shows one tensor", where=f"{len(words)} files")
