@@ -87,8 +87,7 @@ def patch_in_place(
         if direct:
             return DirectPatch(file, patch, check, progress, saving).run()
         with write_errors(file.name), lock_file(file), replace() as out:
-            needed = patch.rows.size * patch.undo_width
-            hint = f"--in-place=direct needs {needed:,} bytes, and fewer for fewer rows"
+            hint = f"--in-place=direct needs {patch.undo_bytes:,} bytes, and fewer for fewer rows"
             clone_file(file, out, hint)
             written = ProgressCounter(progress, patch.nbytes)
             for rows, _, new in patch.iter_batches():
@@ -150,6 +149,11 @@ class RowUpdates:
         """Bytes that each row takes in an undo file: its number, its old and its new ones."""
         return self.rows.itemsize + 2 * self.source.width
 
+    @property
+    def undo_bytes(self) -> int:
+        """Bytes that all of them take."""
+        return self.rows.size * self.undo_width
+
     def iter_batches(self) -> Iterator[tuple[Indices, Array, Array]]:
         """A few megabytes of rows (n,) at a time, their bytes (n, width), before and after.
 
@@ -197,10 +201,10 @@ class DirectPatch:
         No byte of the file has changed yet, even where this fails.
         """
         patch, failure = self.patch, (self.file.name, "cannot patch", "the file is as it was")
-        path, needed = undo_file_of(self.file.path), patch.rows.size * patch.undo_width
+        path = undo_file_of(self.file.path)
         hint = f"patch fewer rows at a time: each needs {patch.undo_width:,} bytes"
         with write_errors(*failure):
-            check_space(os.path.dirname(path), needed, path, hint=hint)
+            check_space(os.path.dirname(path), patch.undo_bytes, path, hint=hint)
             undo_file = UndoFile(self.file, patch.offset, patch.source.width)
         saved = ProgressCounter(self.saving, patch.nbytes)
         try:
