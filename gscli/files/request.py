@@ -262,10 +262,14 @@ def member_word(file: str, name: str) -> str:
     return "-- " * word.startswith("-") + quote_word(word)
 
 
-def choose_member(names: Iterable[str], member: str | None, file: str) -> str:
+def choose_member(
+    names: Iterable[str], member: str | None, file: str,
+    can_read: Callable[[str], bool] = lambda _: True,
+) -> str:  # fmt: skip
     """The member that was asked for, or the only one; the errors say what there is.
 
-    CannotRead for one that is not there, UsageError where a choice is needed.
+    CannotRead for one that is not there, UsageError where a choice is needed: the first is proposed
+    that `can_read` allows.
 
     >>> choose_member(["embedding"], None, "model.npz")
     'embedding'
@@ -281,7 +285,8 @@ def choose_member(names: Iterable[str], member: str | None, file: str) -> str:
         raise CannotRead(problem, valid=list_keys(known), hint=hint)
     if len(known) == 1:
         return known[0]
-    problem, hint = f"{file} holds {len(known)} arrays: say which one", member_word(file, known[0])
+    problem, first = f"{file} holds {len(known)} arrays: say which one", filter(can_read, known)
+    hint = member_word(file, next(first, known[0]))
     raise UsageError(problem, valid=list_keys(known), hint=hint)
 
 

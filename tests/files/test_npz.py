@@ -48,6 +48,9 @@ def test_members_that_no_operator_takes_are_listed_beside_the_others(tmp_path: P
     times, objects = np.array(["2020-01-01"], "M8[D]"), np.array([{}], object)
     np.savez(path, times=times, objects=objects, data=np.arange(3))
     assert [member.dtype for member in members(path)] == ["datetime64[D]", "object", "int64"]
+    with pytest.raises(UsageError, match="holds 3 arrays") as caught:
+        load(str(path))
+    assert caught.value.hint == f"{path}::data"
     assert load(f"{path}::data").array.tolist() == [0, 1, 2]
     np.save(tmp_path / "records.npy", np.zeros(2, [("a", "i4"), ("b", "f8")]))
     with pytest.raises(DtypeRefused, match="void96") as records:

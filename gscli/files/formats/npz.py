@@ -6,9 +6,11 @@ states, before the rest of it is inflated.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import partial
 from itertools import chain
 
+from gscli.base import GscliError
 from gscli.base.arrays import Array, Arrays
 from gscli.base.words import sanitize
 from gscli.files.content import Content, check_content
@@ -45,7 +47,7 @@ def read(content: Content, request: ReadRequest) -> LoadedInput:
     member = request.member
     if member is not None and member not in entries:
         member = member.removesuffix(ARRAY_SUFFIX)
-    name = choose_member(entries, member, content.name)
+    name = choose_member(entries, member, content.name, partial(_can_read, content, entries))
     where = member_place(content.name, name)
     header, start, pieces = _open_member(content, where, entries[name])
     content_pieces = chain([start[header.offset :]], pieces)  # to the end: the checksum counts
@@ -99,6 +101,15 @@ def _list_array_entries(content: Content) -> dict[str, ZipEntry]:
         problem = f"member {sanitize(name, 60)} is not an array"
         check_content(name.endswith(ARRAY_SUFFIX), problem, content.name)
     return {name.removesuffix(ARRAY_SUFFIX): entry for name, entry in entries.items()}
+
+
+def _can_read(content: Content, entries: Mapping[str, ZipEntry], name: str) -> bool:
+    """Whether the header of a member is that of an array which operators take."""
+    try:
+        _open_member(content, name, entries[name])
+    except GscliError:
+        return False
+    return True
 
 
 def _open_member(
