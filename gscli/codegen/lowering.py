@@ -145,12 +145,10 @@ class ScatterLowering:
     def _choose_accumulator_dtype(self) -> str:
         """The type that the reduction runs in."""
         layout = self.layout
-        if layout.accumulate_dtype is not None:
-            return layout.accumulate_dtype
         if self.combines_bool and layout.reduction != "none":
             has_own = self.target.bool_reductions and layout.reduction != "sub"
             return "bool" if has_own else "int32"
-        return layout.dtype
+        return layout.accumulate_dtype or layout.dtype
 
     def _choose_op(self) -> tuple[LoweredIndices, ReductionRequest]:
         """The operation that does most of the work, by preference one without anything composed."""
@@ -294,9 +292,8 @@ class ScatterLowering:
         """The product of each cell's updates, which data is divided by, or raised to."""
         steps, layout, data = self.steps, self.layout, self.data
         assert data is not None
-        whole = data.dtype not in (*FLOATS, *COMPLEX)
-        if data.dtype == "bool" or (layout.reduction == "pow" and whole):
-            raise CannotTranslate("powers of whole numbers and bool have rules of JAX's own")
+        if data.dtype == "bool" or (layout.reduction == "pow" and data.dtype not in FLOATS):
+            raise CannotTranslate("powers of all but floats have rules of JAX's own")
         self.composed = True
         kind = layout.accumulate_dtype or data.dtype
         ones = steps.full(layout.view_shape, 1, kind, "output")

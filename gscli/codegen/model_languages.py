@@ -15,7 +15,7 @@ ONNX_TYPE_CODES = {name: code for code, (name, _) in TYPES.items()}
 
 FIELDS: Fields = {
     **PYTHON_FIELDS,
-    "code": lambda _, s: str(ONNX_TYPE_CODES[s.result.dtype]),
+    "code": lambda w, s: w.format_type_code(s.result.dtype),
     "listed": lambda _, s: str(list(s.attributes["perm"])),
     "starts": lambda w, s: w.format_fact((0,) * len(s.result.shape)),
     "tensor_at": lambda w, s: w.write_constant("int64", (), [s.attributes["at"]]),
@@ -67,16 +67,19 @@ class OnnxWriter(SnippetWriter):
 
     def write_constant(self, dtype: str, sizes: Sequence[int], values: Sequence[object]) -> str:
         """The name of a constant; the same one is made once."""
-        is_half = dtype in ("float16", "bfloat16")
-        if dtype.startswith("complex"):
-            raise CannotTranslate("ONNX's text has no complex numbers to write")
+        is_half, code = dtype in ("float16", "bfloat16"), self.format_type_code(dtype)
         kind = "float32" if is_half else dtype
         kind = self.language.types.get(kind, kind)
         dims = f"[{', '.join(map(str, sizes))}]" if sizes else ""
         text = f"Constant <value = {kind}{dims} {{{', '.join(map(_format_number, values))}}}> ()"
         name = self.name_constant(text)
-        code = ONNX_TYPE_CODES[dtype]
         return self.name_constant(f"Cast <to = {code}> ({name})") if is_half else name
+
+    def format_type_code(self, dtype: str) -> str:
+        """The number of an element type that constants and casts may have."""
+        if dtype.startswith("complex"):
+            raise CannotTranslate("ONNX casts no complex numbers, and its text has none to write")
+        return str(ONNX_TYPE_CODES[dtype])
 
     def _format_value_info(self, value: Value) -> str:
         sizes = f"[{','.join(map(str, value.shape))}]" if value.shape else ""

@@ -270,6 +270,20 @@ def test_nan_that_another_framework_treats_otherwise_is_told() -> None:
         assert any(text.startswith("NaN under max") for text in found.breaks)
 
 
+@pytest.mark.parametrize("target", ["numpy", "torch", "tensorflow", "onnx", "stablehlo"])
+def test_powers_of_complex_numbers_are_jaxs_own(target: str) -> None:
+    """0 to the power of 0 is 1 there, and NaN in TensorFlow."""
+    zero = np.zeros(1, np.complex64)
+    found = answer("jax.at.power", {"x": zero, "indices_0": [0], "values": zero}, target)
+    assert found.verdict == "none"
+
+
+def test_onnx_has_no_mean_of_complex_numbers() -> None:
+    inputs = {"input": np.ones(2, np.complex64), "index": [0], "src": np.ones(1, np.complex64)}
+    found = answer("torch.scatter_reduce", inputs, "onnx", dim=0, reduce="mean")
+    assert found.reason == "ONNX casts no complex numbers, and its text has none to write"
+
+
 def test_fills_are_numbers_of_the_type() -> None:
     found = answer("jax.take", {"a": np.array([1, 2], np.int8), "indices": [0, 9]}, "numpy")
     assert "-128" in found.call[-1]
