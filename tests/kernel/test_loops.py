@@ -396,6 +396,15 @@ def test_the_library_can_be_switched_off() -> None:
         assert way(GSCLI_LOOPS="avx2") == "compiled loops, those of avx2"
 
 
+def test_a_way_that_is_not_there_is_refused() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "gscli", "--version"], capture_output=True, text=True, check=False,
+        env={**os.environ, "GSCLI_LOOPS": "AVX2"},
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: no such loops\n  --> GSCLI_LOOPS=AVX2\n")
+
+
 @compiled
 @pytest.mark.parametrize("name", loops.LESSER)
 def test_the_ways_of_a_lesser_processor_can_be_asked_for(
