@@ -681,6 +681,11 @@ def test_lessons_have_a_next_step(tmp_path: Path) -> None:
         ("gather [1] [0] --plain --slice 0", "--plain draws no picture"),
         ("grad gather [1.5] [0] --plain --full", "--plain draws no picture"),
         ("show [1] --plain --rows 3", "--plain draws no picture"),
+        *(
+            (f"{words} --full {flag} 3", "--full draws every cell")
+            for words in ("show [1]", "gather [1] [0]", "grad gather [1.5] [0] --svg p.svg")
+            for flag in ("--rows", "--edge")
+        ),
     ],
 )
 def test_no_option_is_passed_over_in_silence(

@@ -391,6 +391,9 @@ def check_outputs(
     fits = not flags or any((settings.svg, settings.html, draws and on_screen))
     hint = "add --svg FILE, or " * (not settings.in_place) + f"leave out {' and '.join(flags)}"
     check_rule(fits, "no picture is drawn", " ".join(flags), kind=UsageError, hint=hint)
+    cut = [flag for flag in flags if flag in ("--rows", "--edge") and settings.full]
+    hint = f"leave out {' and '.join(cut)}"
+    check_rule(not cut, "--full draws every cell", " ".join(cut), kind=UsageError, hint=hint)
     to_store = settings.is_save_only and file_suffix(settings.output or "") in STORES
     problem = "--engine dask writes a Zarr store and nothing else"
     fits, hint = settings.engine is None or to_store, "-o out.zarr, and no picture"
