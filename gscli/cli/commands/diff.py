@@ -59,8 +59,7 @@ def diff(
             continue
         left, right = load(actual_word, **reading), load(expected_word, **reading)
         actual = cast_untyped(left, right.array) if right.is_typed else left.array
-        expected = cast_untyped(right, actual)
-        differences = compare_tensors(actual, expected, tolerance, listed=most)
+        differences = compare_tensors(actual, cast_untyped(right, actual), tolerance, listed=most)
         rows.append({**({"name": name} if name else {}), **differences.to_dict()})
         sentences = difference_sentences(differences, sanitize(expected_word))
         if differences.is_equal:

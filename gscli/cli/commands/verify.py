@@ -68,9 +68,6 @@ if TYPE_CHECKING:
 Outcome: TypeAlias = Literal["failed", "warning", "known", "refused"]
 FORMATS = ("text", "github")
 
-# What makes a run fail.
-_RED: tuple[Outcome, Outcome] = ("failed", "refused")
-
 
 @tool("verify", JSON_OPTION)
 def verify(
@@ -196,7 +193,7 @@ class FailedCase(Record):
             word = {"failed": "FAILED"}.get(self.outcome, self.outcome)
             command = f"  {self.command}\n" if self.command else ""
             return f"{word} {self.id}: {self.problem}\n{command}"
-        level = "error" if self.outcome in _RED else "warning"
+        level = "error" if self.outcome in ("failed", "refused") else "warning"
         place = f"file={_escape(self.path, ':,')},line={self.line},title={_escape(self.id, ':,')}"
         text = "; ".join(filter(None, (self.problem, self.command)))
         return f"::{level} {place}::{_escape(text)}\n"
