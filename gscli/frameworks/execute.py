@@ -6,6 +6,7 @@ import re
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ContextDecorator
+from itertools import chain
 from numbers import Integral, Number
 from types import NoneType
 from typing import Any
@@ -49,9 +50,8 @@ def call_operator(operator: Signature, inputs: Sequence[object], attrs: Argument
 def _bind_arguments(
     operator: Signature, inputs: Sequence[object], attrs: Arguments
 ) -> tuple[Arguments, Arguments]:
-    """The inputs by name, each part of a tuple of indices by its own, and what is left to say."""
-    names, many = operator.input_names, operator.variadic
-    second = operator.second_attribute
+    """The inputs by name, and what is left to say."""
+    names, second = operator.input_names, operator.second_attribute
     is_named = second is None or second.name in attrs
     is_plain = len(inputs) <= len(names) and (is_named or not inputs[1:])
     if second is not None and inputs[1:] and isinstance(inputs[-1], Number):
@@ -64,12 +64,7 @@ def _bind_arguments(
     values: dict[str, object] = {}
     for name in [name for name in names if name in every]:
         value = every.pop(name)
-        if name == many:
-            if operator.has_byte_masks and isinstance(value, list):  # PyTorch's tuple of tensors
-                value = tuple(value) if any(hasattr(part, "dtype") for part in value) else value
-            parts = value if isinstance(value, tuple) else (value,)
-            values |= {f"{many}_{number}": part for number, part in enumerate(parts)}
-        elif value is not None:
+        if value is not None or name == operator.variadic:
             values[name] = value
     return values, every
 
@@ -219,7 +214,8 @@ PYTHON_HINTS = _PythonHints()
 
 def _hint_at_files(error: GscliError, values: Iterable[object]) -> None:
     """Say in a refusal how a file is read, where its name was given in place of an array."""
-    names = [value for value in values if isinstance(value, str)]
+    parts = chain.from_iterable(each if isinstance(each, tuple) else (each,) for each in values)
+    names = [part for part in parts if isinstance(part, str)]
     if names and (isinstance(error, IndexTypeRefused | UpdatesTypeRefused) or not error.hint):
         error.hint = f"gscli.load({names[0]!r}) reads a file"
 

@@ -113,6 +113,8 @@ class CallInputs:
         >>> inputs.is_typed
         {'data': False, 'indices': True}
         """
+        if operator.variadic in values and not operator.variadic_inputs(values):
+            values = name_index_arrays(operator, values)
         if operator.variadic is not None and {*map(type, values.values())} != {np.ndarray}:
             from gscli.plan.masks import extract_subscript
 
@@ -125,6 +127,21 @@ class CallInputs:
         arrays, sources, attrs = expand_inputs(operator, arrays, attrs)
         typed = {name: hasattr(values[sources.get(name, name)], "dtype") for name in arrays}
         return cls(arrays, dict.fromkeys(arrays, "inline"), typed, attrs)
+
+
+def name_index_arrays(operator: Signature, values: Arguments) -> Arguments:
+    """Each part of a tuple of indices as an input by its own name.
+
+    >>> from gscli.frameworks.numpy import getitem
+    >>> name_index_arrays(getitem, {"a": [[7]], "indices": (0, [0])})
+    {'a': [[7]], 'indices_0': 0, 'indices_1': [0]}
+    """
+    rest = dict(values)
+    parts = rest.pop(str(operator.variadic))
+    if operator.has_byte_masks and isinstance(parts, list):  # PyTorch's tuple of tensors
+        parts = tuple(parts) if any(hasattr(part, "dtype") for part in parts) else parts
+    named = enumerate(parts if isinstance(parts, tuple) else (parts,))
+    return {**rest, **{f"{operator.variadic}_{number}": part for number, part in named}}
 
 
 def plan_call(

@@ -226,6 +226,26 @@ def test_complex_values_do_not_lose_their_imaginary_part_in_silence() -> None:
     assert gscli.scatter_nd(np.ones(2), [[0]], [5 + 0j]).tolist() == [5, 1]
 
 
+def test_an_index_tuple_is_one_input_by_name() -> None:
+    """As help() of the operator names it; its parts have names of their own, too."""
+    part, table = [0, 0], [[1.0, 2.0], [3.0, 4.0]]
+    for inputs in (
+        {"a": table, "indices": (part, slice(1, 2)), "b": 1},
+        {"a": table, "indices_0": part, "indices_1": slice(1, 2), "b": 1},
+    ):
+        assert gscli.run("numpy.add_at", inputs).tolist() == [[1, 4], [3, 4]]
+        assert gscli.trace("numpy.add_at", inputs).output.tolist() == [[1, 4], [3, 4]]
+        assert gscli.check("numpy.add_at", inputs) == []
+        assert gscli.grad("numpy.add_at", inputs)["a"].tolist() == [[1, 1], [1, 1]]
+        assert "equal" in str(gscli.code("numpy.add_at", inputs, to="numpy", check=True))
+    arrays = {"a": np.array(table), "indices": np.array(part)}
+    assert gscli.run("numpy.getitem", arrays).tolist() == [table[0], table[0]]
+    with pytest.raises(GscliError, match="did you mean indices_0"):
+        gscli.run("numpy.getitem", {"a": table, "indices": part, "indices_0": part})
+    with pytest.raises(GscliError, match=r"gscli\.load\('i\.npy'\) reads a file"):
+        gscli.numpy.getitem(table, ("i.npy", 0))
+
+
 @pytest.mark.parametrize("operator", operators(), ids=str)
 def test_a_refusal_is_one_traceback(operator: Any) -> None:
     first, *others = (one.name for one in operator.inputs if one.kind != "many")

@@ -68,7 +68,7 @@ def test_a_mask_has_the_sizes_of_the_axes_it_covers(masks: list[np.ndarray], whe
     assert caught.value.where == where
 
 
-@pytest.mark.parametrize("name", ["indices", "indices_", "indices_x", "indices_-1", "indices_1_2"])
+@pytest.mark.parametrize("name", ["indices_", "indices_x", "indices_-1", "indices_1_2"])
 def test_other_names_are_no_index_arrays(name: str) -> None:
     assert variadic_names("indices", (name,)) == ()
     with pytest.raises(UsageError, match="has no input"):
