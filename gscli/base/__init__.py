@@ -148,11 +148,6 @@ class GscliError(Exception):
         return "; ".join(part for part in parts if part)
 
     @property
-    def range_text(self) -> str:
-        """The legal range as it is told below the details; nothing where these say it."""
-        return self.valid
-
-    @property
     def details(self) -> tuple[str, ...]:
         """The lines of `detail_items`, each pointed part with carets in a line below."""
         lines = ((item,) if isinstance(item, str) else item.render() for item in self.detail_items)
@@ -248,11 +243,6 @@ class IndexRefused(InputRefused):
     ) -> None:
         super().__init__(problem, **words)
         self.findings, self.total, self.unchecked = findings, total, unchecked
-
-    @property
-    def range_text(self) -> str:
-        """The legal range; of an empty axis the details say that there is none."""
-        return "" if self.findings and self.findings[0].high < 0 else self.valid
 
     @property
     def entry(self) -> int | None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from unicodedata import east_asian_width
 
-from gscli.base import CaretLine, Detail, GscliError, Notice
+from gscli.base import CaretLine, Detail, GscliError, IndexRefused, Notice
 from gscli.base.words import LineWrapper, sanitize
 
 _LIMIT = 1000
@@ -72,7 +72,10 @@ def _apply_style(text: str, style: str, color: bool) -> str:
 
 def _collect_details(error: GscliError) -> list[Detail]:
     """Detail lines and the legal range; a lone caret carries its reason behind it."""
-    details, valid = list(error.detail_items), error.range_text
+    details = list(error.detail_items)
+    findings = error.findings if isinstance(error, IndexRefused) else ()
+    # Of an empty axis the details say that there is no range.
+    valid = "" if findings and findings[0].high < 0 else error.valid
     pointed = [detail for detail in details if isinstance(detail, CaretLine)]
     if len(pointed) == 1 and pointed == details[-2:-1]:
         reason = f"{details.pop()}{f': valid are {valid}' if valid else ''}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from itertools import chain
 
 import numpy as np
 
@@ -85,12 +84,10 @@ def check_input_sizes(inputs: Arrays) -> None:
 def _missing_packages(targets: Sequence[str], python: str | None) -> dict[str, str]:
     """For each target the packages that the interpreter lacks."""
     packages = {target: TARGETS[target].packages for target in targets}
-    names = dict.fromkeys(chain.from_iterable(packages.values()))
-    rows = list_installed(python, [Adapter(name, name) for name in names])
-    lacking = {row.adapter.package for row in rows if not row.version}
+    adapters = [Adapter(target, own[0], needs=own[1:]) for target, own in packages.items()]
     return {
-        target: " ".join(name for name in needed if name in lacking)
-        for target, needed in packages.items()
+        row.adapter.name: " ".join([row.adapter.package] * (not row.version) + [*row.missing])
+        for row in list_installed(python, adapters)
     }
 
 

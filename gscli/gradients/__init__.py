@@ -93,7 +93,7 @@ class BackwardWalk:
             kind="gather", data_name=COTANGENT, dtype=cells.dtype.name, fill_value=fill,
             output_shape=self.layout.result_shape,
         )  # fmt: skip
-        return self._plan_move(move, cells)
+        return ValidatedPlan(move, {**self.plan.inputs, COTANGENT: cells})
 
     def write(self, values: Array, reduction: Reduction = "add") -> Array:
         """Values in the shape of the result, brought to their cells, which begin with 0."""
@@ -105,7 +105,7 @@ class BackwardWalk:
             kind="scatter", reduction=reduction, dtype=values.dtype.name, fill_value=0,
             updates=Updates(COTANGENT, Fit.RESHAPE), output_shape=self.layout.data_shape,
         )  # fmt: skip
-        return self._plan_move(move, values)
+        return ValidatedPlan(move, {**self.plan.inputs, COTANGENT: values})
 
     @cached_property
     def plain_layout(self) -> Layout:
@@ -114,9 +114,6 @@ class BackwardWalk:
             data_name=None, updates=None, reduction="none", include_self=True,
             accumulate_dtype=None, unspecified_order="", fold=None,
         )  # fmt: skip
-
-    def _plan_move(self, layout: Layout, cells: Array) -> ValidatedPlan:
-        return ValidatedPlan(layout, {**self.plan.inputs, COTANGENT: cells})
 
     # --- gathers ------------------------------------------------------------------------------
 

@@ -161,8 +161,11 @@ def expand_inputs(
     """Numbers that are given as arrays become attributes, and masks index arrays."""
     if not operator.scalar_attributes.isdisjoint(arrays):
         arrays, attrs = bind_scalar_arrays(operator, arrays, attrs)
-    if operator.variadic is not None and "indices_per_axis" in attrs:
-        attrs = drop_index_count(operator, arrays, attrs)
+    if operator.variadic is not None and "indices_per_axis" in attrs:  # of recorded cases
+        number, counted = len(operator.variadic_inputs(arrays)), attrs["indices_per_axis"]
+        if not isinstance(counted, int) or counted != number:
+            raise UsageError(f"indices_per_axis is {counted!r}, got {number} arrays"[:200])
+        attrs = {key: value for key, value in attrs.items() if key != "indices_per_axis"}
     if operator.variadic is None or {item.dtype.kind for item in arrays.values()}.isdisjoint("bu"):
         return arrays, {}, attrs
     from gscli.plan.masks import expand_masks
@@ -242,14 +245,6 @@ def _layout_cache_key(
         else:
             return None
     return tuple(parts)
-
-
-def drop_index_count(operator: Signature, arrays: Arguments, attrs: Arguments) -> Arguments:
-    """Drop `indices_per_axis` of recorded cases after checking it against the arrays given."""
-    number, counted = len(operator.variadic_inputs(arrays)), attrs["indices_per_axis"]
-    if not isinstance(counted, int) or counted != number:
-        raise UsageError(f"indices_per_axis is {counted!r}, got {number} arrays"[:200])
-    return {key: value for key, value in attrs.items() if key != "indices_per_axis"}
 
 
 def bind_scalar_arrays(

@@ -18,15 +18,11 @@ from gscli.runtimes.protocol import ECHO
 from gscli.traces import trace_call
 
 
-def build_hello() -> dict[str, object]:
-    """The first line."""
-    ops = [".".join(to_wire_name(operator)) for operator in operators()]
-    return {"name": "gscli", "version": gscli.__version__, "ops": [*ops, ECHO], "gradients": True}
-
-
 def serve(lines: Iterator[bytes], send: Callable[[dict[str, Any]], None]) -> None:
     """Introduce gscli and answer every request; a bad line is answered with an error."""
-    send(build_hello())
+    ops = [".".join(to_wire_name(operator)) for operator in operators()]
+    hello = {"name": "gscli", "version": gscli.__version__, "ops": [*ops, ECHO]}
+    send({**hello, "gradients": True})
     for line in lines:
         if line.strip():
             send(answer_request(line))

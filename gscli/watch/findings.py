@@ -133,7 +133,9 @@ class Places:
         key = id(frame.f_code), frame.f_lasti
         history = self._histories.get(key)
         if history is None:
-            history = self._histories[key] = LineHistory(self._describe(frame))
+            codes = (outer.f_code.co_name for outer in _iter_outer_frames(frame))
+            place = Place(_describe_frame(frame), point_at(frame), "compile_wrapper" in codes)
+            history = self._histories[key] = LineHistory(place)
         return history
 
     def list_callers(self, frame: FrameType | None) -> tuple[str, ...]:
@@ -144,10 +146,6 @@ class Places:
             if not outer.f_code.co_filename.startswith(hidden)
         )  # fmt: skip
         return tuple(islice(names, CALLERS))
-
-    def _describe(self, frame: FrameType) -> Place:
-        codes = (outer.f_code.co_name for outer in _iter_outer_frames(frame))
-        return Place(_describe_frame(frame), point_at(frame), "compile_wrapper" in codes)
 
 
 def _iter_outer_frames(frame: FrameType | None) -> Iterator[FrameType]:

@@ -216,9 +216,11 @@ def _build_array(
 ) -> Array:
     """The array of values in a shape, of the given type or the one they choose."""
     shape, values = levels
+    # "idx.json: indices", or "indices" for a text without a file.
+    source = parsed.name if parsed.name == parsed.argument else f"{parsed.name}: {parsed.argument}"
 
     def place(number: int) -> str:
-        return format_place(parsed.path_prefix, unravel_place(number, shape))
+        return format_place(source, unravel_place(number, shape))
 
     if not values:
         kind = dtype or request.dtype_if_empty or np.dtype("float64")

@@ -59,11 +59,6 @@ class ParsedJson(Record):
     name: str
     argument: str
 
-    @property
-    def path_prefix(self) -> str:
-        """The start of a position: "idx.json: indices", or "indices" for a text without a file."""
-        return self.name if self.name == self.argument else f"{self.name}: {self.argument}"
-
 
 def parse_json(data: bytes | memoryview, name: str, argument: str = "") -> ParsedJson:
     """Parse one JSON document. ContentRefused or LimitRefused, always with the place.
