@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from gscli.base import InputRefused, UsageError, check_rule
+from gscli.base.arrays import Array
 from gscli.base.records import Record
 from gscli.lab.answers import (
     ComparisonResult,
@@ -60,15 +61,13 @@ class RuntimeQuestion(Record):
             yield GradientRow(label, name, None, {}, each.reason, from_runtime=True)
         for row in rules:
             label, name = f"{hello.title}: {row.label}", row.operator.full_name
-            if row.trace is None:
-                reason = "not asked, since its rules refuse this"
-                yield GradientRow(label, name, None, {}, reason, from_runtime=True)
-                continue
-            flow, typed = np.ones_like(row.trace.output), row.trace.inputs
-            inputs = {name: typed.get(name, array) for name, array in row.inputs.items()}
-            answer = self.runtime.run_call(row.operator, inputs, row.attrs, flow)
-            arrays = rename_to_roles(row.trace, answer.gradients or {})
-            refusal = "" if arrays else answer.text or "no gradients"
+            arrays, refusal = dict[str, Array](), "not asked, since its rules refuse this"
+            if row.trace is not None:
+                flow, typed = np.ones_like(row.trace.output), row.trace.inputs
+                inputs = {key: typed.get(key, array) for key, array in row.inputs.items()}
+                answer = self.runtime.run_call(row.operator, inputs, row.attrs, flow)
+                arrays = rename_to_roles(row.trace, answer.gradients or {})
+                refusal = "" if arrays else answer.text or "no gradients"
             yield GradientRow(label, name, None, arrays, refusal, from_runtime=True)
 
     def _list_rules(self) -> tuple[list[RuleSetResult], list[UnsupportedRuleSet]]:
