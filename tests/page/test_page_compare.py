@@ -16,7 +16,7 @@ from gscli.lab.compare import compare
 from gscli.views.look import ViewOptions
 from gscli.views.number_line import make_number_line
 from gscli.views.page import render_page
-from gscli.views.words.comparison import ComparisonTexts, describe_lettered_refusal
+from gscli.views.words.comparison import ComparisonTexts, format_reason
 
 RULE_SETS = ["onnx", "numpy", "tf"]
 
@@ -105,7 +105,7 @@ def test_it_says_what_the_screen_says(name: str) -> None:
         if group.first.trace is None:
             letter = told[-1].startswith("entry ")
             heard = told[-1].removeprefix("entry ").replace(" ", ": ", int(letter))
-            assert heard == describe_lettered_refusal(group)
+            assert heard == format_reason(*answers.reasons(group)[0])
             assert any(cell == "refused" for cell in told)
 
 

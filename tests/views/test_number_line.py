@@ -20,7 +20,7 @@ from gscli.views.number_line import make_number_line as line_of
 from gscli.views.page import render_page
 from gscli.views.terminal.compare import ComparisonView
 from gscli.views.words.compare_words import describe_comparison
-from gscli.views.words.comparison import ComparisonTexts, describe_lettered_refusal
+from gscli.views.words.comparison import ComparisonTexts
 
 DATA = [10, 20, 30]
 PLAIN = ViewOptions(width=100, color="none", lines=True)
@@ -108,8 +108,8 @@ def _fate(adjustments: Sequence[AdjustedIndex], written: int) -> tuple[str, int 
 def test_a_number_below_zero_is_not_called_so_where_it_counts_from_the_end() -> None:
     only = ["TF gather CPU", "ONNX"]
     (group,) = compare("gather", {"data": DATA, "indices": [-7]}, only=only).groups
-    assert describe_lettered_refusal(group).startswith(
-        "a: -7 index out of range, legal 0 … 2, or -3 … 2 in ONNX"
+    assert ComparisonTexts.describe_refusal(group).startswith(
+        "-7 index out of range, legal 0 … 2, or -3 … 2 in ONNX"
     )
 
 

@@ -62,12 +62,11 @@ class ComparisonSection:
         concept = self._comparing.concept
         call = self._answers.call.replace("  ", ", ")
         lead = f"{concept}{f', {call}' * bool(call)}: {CONCEPTS[concept].summary}."
-        summary = self._answers.summary()
         notes = "".join(f"<p>{escape(text)}</p>" for text in self._answers.list_footnotes())
         return (
             f'<div id="{self._name}-answers" class="overview"><p class="lead">{escape(lead)}</p>'
             f'<dl class="inputs">{"".join(self._inputs())}</dl>'
-            f'{notes}<p class="summary">{escape(summary)}</p>'
+            f'{notes}<p class="summary">{escape(self._answers.summary())}</p>'
             f'<div class="wide">{self._blocks()}{self._table()}</div></div>'
         )
 

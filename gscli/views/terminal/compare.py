@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import starmap
 from textwrap import wrap
 
 from gscli.base.records import cached_property
@@ -14,13 +15,7 @@ from gscli.views.look import PLAIN, Line, TextRun, ViewOptions, cell_len, pad_ri
 from gscli.views.number_line import Behaviour, make_number_line, name_behaviour
 from gscli.views.picture import Picture
 from gscli.views.terminal.ruler import NumberLineRenderer
-from gscli.views.words.comparison import (
-    SHORT_TENSOR,
-    ComparisonTexts,
-    ResultCell,
-    describe_lettered_refusal,
-    format_entries,
-)
+from gscli.views.words.comparison import SHORT_TENSOR, ComparisonTexts, ResultCell, format_reason
 
 # Part of the width that labels may take before they wrap.
 LABEL_SHARE = 0.3
@@ -204,7 +199,7 @@ class ComparisonView(Drawing):
     def _render_differences(self, group: ResultGroup, width: int) -> list[Line]:
         """The cells that differ from the reference's, or why there are none."""
         if group.first.output is None:
-            return self.wrap(describe_lettered_refusal(group), width, head=INDENT)
+            return self.wrap(format_reason(*self.answers.reasons(group)[0]), width, head=INDENT)
         listed, rest = self.answers.list_differences(group)
         texts = [f"{place}: {mine} {self.signs.differs} {other}" for place, mine, other in listed]
         return [line for text in (*texts, *rest) for line in self.wrap(text, width, head=INDENT)]
@@ -218,7 +213,7 @@ class ComparisonView(Drawing):
             lines += [way] if fits else [drawn, *self.wrap(text, width, style, head=INDENT)]
         if lines or behaviour.group.first.error is None:
             return lines
-        text = describe_lettered_refusal(behaviour.group)
+        text = format_reason(*self.answers.reasons(behaviour.group)[0])
         return self.wrap(text, width, self.look.dim, head=INDENT)
 
     # --- the reference, and reasons -------------------------------------------------------
@@ -242,7 +237,7 @@ class ComparisonView(Drawing):
         if answers.is_per_entry and (row.output is not None or row.entry is not None):
             refuses = row.output is None
             reasons = [([], answers.describe_refusal(group, problem=False))] if refuses else []
-        texts = (f"{format_entries(entries)}: " * bool(entries) + text for entries, text in reasons)
+        texts = starmap(format_reason, reasons)
         return [line for text in texts for line in self.wrap(text, width, self.look.dim)]
 
 

@@ -320,13 +320,10 @@ def _largest_slice(flags: BoolArray, place: tuple[int, ...]) -> tuple[int, ...]:
     return place
 
 
-def describe_lettered_refusal(group: ResultGroup) -> str:
-    """A refusal behind the letter of the entry it is about.
+def format_reason(entries: Sequence[int], text: str) -> str:
+    """A reason behind the letters of the entries that it is about.
 
-    >>> from gscli.lab.compare import compare
-    >>> found = compare("gather", {"data": [1], "indices": [4]}, only=["onnx", "torch"])
-    >>> describe_lettered_refusal(found.groups[0])
-    'a: 4 index out of range, legal -1 … 0, or 0 … 0 in PyTorch index_select'
+    >>> format_reason([0, 2], "5 is outside: dropped"), format_reason([], "no axis")
+    ('a, c: 5 is outside: dropped', 'no axis')
     """
-    entry, refusal = group.first.entry, ComparisonTexts.describe_refusal(group)
-    return refusal if entry is None else f"{entry_label(entry)}: {refusal}"
+    return f"{format_entries(entries)}: {text}" if entries else text
