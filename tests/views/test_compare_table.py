@@ -64,6 +64,19 @@ def test_rows_of_several_legal_ranges_say_what_is_true_of_all() -> None:
     assert any("b: 5 is outside: dropped" in line for line in lines)
 
 
+@pytest.mark.parametrize("words", ["--show data", "--rows 1", "--full"])
+def test_a_table_has_the_picture_of_the_first_above_it_where_one_is_asked_for(
+    words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    call = ["compare", "gather", "[1,2,3]", "[7]", "--as", "jax"]
+    assert run_safely(call) == 1
+    table = capsys.readouterr().out.partition("\n\n")[2]
+    assert run_safely([*call, *words.split()]) == 1
+    text = capsys.readouterr().out
+    assert text.partition("\n\n")[2].startswith("JAX x[i]: what the others are compared with\n\n")
+    assert text.endswith(table)
+
+
 def test_a_number_that_stops_at_an_end_did_not_count_from_it() -> None:
     """-4 is cell 0 of four cells, both counted from the end and clipped."""
     comparing = gathered([10, 20, 30, 40], [-4], only=["NumPy take (clip)", "NumPy take (wrap)"])

@@ -47,8 +47,9 @@ class ComparisonView(Drawing):
         hint = "  as number lines: --lines" * bool(self.options.hints and ruler and body)
         if self.options.lines and not ruler:
             hint = "  --lines draws one short axis where rule sets part, in 80 columns or more"
-        ruler = None if is_table else ruler
-        lines = [*self._heading(width), [], *(body or self._render_groups(width, ruler)), []]
+        base, ruler = self._render_base(width), None if is_table else ruler
+        lines = [*self._heading(width), [], *base, *[[]] * bool(base)]
+        lines += [*(body or self._render_groups(width, ruler)), []]
         for text in answers.list_footnotes():
             lines += self.wrap(text, width, self.look.dim, indent="  ")
         lines += self.wrap(answers.summary(), width, self.look.bold, indent="  ")
@@ -164,8 +165,7 @@ class ComparisonView(Drawing):
     def _render_groups(self, width: int, ruler: NumberLineRenderer | None) -> list[Line]:
         """What each group does, who is in it, its answers, and the ways of unusual numbers."""
         columns = self.answers.columns
-        lines = [] if columns else [*self._render_base(width), []]
-        lines += [*ruler.render_head(), []] if ruler else []
+        lines: list[Line] = [*ruler.render_head(), []] if ruler else []
         for number, group in enumerate(self.answers.groups):
             behaviour = ruler.line.behaviours[number] if ruler else None
             name = behaviour.name if behaviour else name_behaviour(group) if columns else ""
@@ -221,11 +221,11 @@ class ComparisonView(Drawing):
     def _render_base(self, width: int) -> list[Line]:
         """What answers are compared with, and its picture where it is asked for, or small."""
         base, options = self.answers.reference, self.options
-        if base is None or base.trace is None:
+        requested = options.show or options.rows or options.full
+        if base is None or base.trace is None or (self.answers.columns and not requested):
             return []
         role = "what the others are compared with" if self.answers.has_others else "the only answer"
         title: Line = [(f"{base.label}: {role}", self.look.bold)]
-        requested = options.show or options.rows or options.full
         if not requested and base.trace.output.size > SHORT_TENSOR:
             return [title]
         return [title, [], *Picture(base.trace, options, title=False).render_lines(width)]
