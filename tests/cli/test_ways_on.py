@@ -686,6 +686,8 @@ def test_lessons_have_a_next_step(tmp_path: Path) -> None:
             for words in ("show [1]", "gather [1] [0]", "grad gather [1.5] [0] --svg p.svg")
             for flag in ("--rows", "--edge")
         ),
+        ("samples first-look --plain", "--plain is how --run prints"),
+        ("samples --palette mono", "--palette is how --run prints"),
     ],
 )
 def test_no_option_is_passed_over_in_silence(
@@ -705,6 +707,7 @@ def test_no_option_is_passed_over_in_silence(
         "gather [1] [0] --json",
         "explain gather [1] [0] --code numpy",
         "verify nothing.jsonl --format github",
+        "samples first-look",
         "gather [1] [0] --full",
         "check gather [1] [5] --limit 0",
         "gather [1] [0] --full --svg a.svg",

@@ -32,6 +32,7 @@ from gscli.base.words import format_suggestion, suggest_names
 from gscli.cli.building import tool
 from gscli.cli.options import (
     JSON_OPTION,
+    SHARED_OPTIONS,
     Settings,
     argument,
     complete_names,
@@ -53,7 +54,14 @@ def _complete_lesson(incomplete: str) -> list[str]:
     return complete_names(names)(incomplete)
 
 
-@tool("samples", JSON_OPTION, "plain", "color", "palette", "width")
+# Looks of what a lesson's commands print; a text that is read has those it was recorded with.
+LOOKS = [
+    SHARED_OPTIONS[name]._replace(needs="run", why=f"--{name} is how --run prints")
+    for name in ("plain", "color", "palette")
+]
+
+
+@tool("samples", JSON_OPTION, *LOOKS, "width")
 def samples(
     name: str | None = argument(
         "[NAME]", "a lesson, with or without its number", _complete_lesson, None
@@ -71,6 +79,7 @@ def samples(
     settings: Settings,
 ) -> int:  # fmt: skip
     chosen = list_lessons() if name is None else [find_lesson(name)]
+    first = chosen[0].name.partition("-")[2]
     scratch = TemporaryDirectory(prefix="gscli-samples-") if run and output is None else None
     with scratch or nullcontext(output) as folder:
         places = [
@@ -83,11 +92,9 @@ def samples(
             return _run(places, settings)
         elif output is None and name is not None:
             _print_lesson(chosen[0].format_text(answer=answer), settings.width)
-            short = chosen[0].name.partition("-")[2]
-            print_stderr(f"its files, to type along: gscli samples {short} -o .\n")
+            print_stderr(f"its files, to type along: gscli samples {first} -o .\n")
         elif output is None:
             _print_titles(chosen, settings.width)
-            first = chosen[0].name.partition("-")[2]
             print_stderr(f"read one: gscli samples {first}; --run runs it, -o . writes its files\n")
     return 0
 
