@@ -229,9 +229,14 @@ def suggest_addition(place: Place, frame: FrameType | None, index: Any, values: 
     >>> line, b, a = CaretLine("c[b] += a", 0, 4), array([0, 0]), array([1.0, 2.0])
     >>> suggest_addition(Place("a.py:1", line), sys._getframe(), b, a)
     'to add every occurrence: c.index_add_(0, b, a)'
+    >>> suggest_addition(Place("a.py:1", CaretLine("c[b] *= a", 0, 4)), sys._getframe(), b, a)
+    "to multiply by every occurrence: index_reduce_ or scatter_reduce_ with 'prod'"
     """
-    call = "index_add_, scatter_add_ or accumulate=True"
-    parts = ADDITION.fullmatch(place.line.text if place.line else "")
+    text = place.line.text if place.line else ""
+    verb, call = "add", "index_add_, scatter_add_ or accumulate=True"
+    if "*=" in text:
+        verb, call = "multiply by", "index_reduce_ or scatter_reduce_ with 'prod'"
+    parts = ADDITION.fullmatch(text)
     if parts and frame and index is not None:
         data, key, source = parts.groups()
         names = {**frame.f_globals, **frame.f_locals}
@@ -239,7 +244,7 @@ def suggest_addition(place: Place, frame: FrameType | None, index: Any, values: 
         fits = getattr(added, "shape", None) == values.shape and added.dtype == values.dtype
         if fits and names.get(key) is index:
             call = f"{data}.index_add_(0, {key}, {source})"
-    return f"to add every occurrence: {call}"
+    return f"to {verb} every occurrence: {call}"
 
 
 class ProgramFinding:
