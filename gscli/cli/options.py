@@ -436,6 +436,15 @@ def check_places(settings: Settings, places: Mapping[str, str | None]) -> None:
             raise UsageError(problem, where=" and ".join(names), hint=hint)
 
 
+def refuse_flags(flags: Collection[str], problem: str, otherwise: str = "") -> None:
+    """UsageError for options that have no use beside others, where there are any.
+
+    `otherwise`: what else to do than to leave them out.
+    """
+    hint = f"{otherwise}leave out {' and '.join(flags)}"
+    check_rule(not flags, problem, " ".join(flags), kind=UsageError, hint=hint)
+
+
 def is_set(value: object) -> bool:
     """Whether an option was given: 0 is a value, a switch that is off is none."""
     return value is not None and value is not False
@@ -451,8 +460,7 @@ def check_combinations(options: Collection[CommandOption], values: Arguments) ->
         excludes = option.excludes if present.isdisjoint(option.unless) else ()
         excluded = [known[name] for name in excludes if name in present]
         flags = [other.flags[-1] if other.flags else str(values[other.name]) for other in excluded]
-        hint = f"leave out {' and '.join(flags)}"
-        check_rule(not flags, option.why, " ".join(flags), kind=UsageError, hint=hint)
+        refuse_flags(flags, option.why)
         if option.needs in {*values} - present:  # diff has tolerances, and no --expect
             needed = known[option.needs]
             hint = f"add {needed.flags[-1]} {needed.metavar}".rstrip()

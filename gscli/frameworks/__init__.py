@@ -10,7 +10,7 @@ from itertools import islice
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, overload
 
-from gscli.base import UsageError, check_rule
+from gscli.base import UsageError, check_name, check_rule
 from gscli.base.records import Arguments
 from gscli.base.words import format_command, format_suggestion, quote_word, sanitize, suggest_names
 from gscli.frameworks.operator import Framework, Operator, import_framework
@@ -39,8 +39,7 @@ def load_framework(name: str) -> Framework:
     'tensorflow'
     """
     known = ALIASES.get(name, name)
-    if known not in NAMES:
-        raise UsageError(f"unknown framework {name!r}"[:200], valid=" ".join(NAMES))
+    check_name(known, NAMES, f"unknown framework {name!r}", count=1)
     return import_framework(known)
 
 

@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from gscli.base import UsageError, check_rule
+from gscli.base import check_name
 from gscli.base.arrays import Array, Indices
 from gscli.base.records import Record
 from gscli.base.words import INTEGERS, real_part
@@ -168,9 +168,8 @@ _ARGUMENTS = {
 @cache
 def library() -> ctypes.CDLL | None:
     """The compiled loops, or None: not compiled, not loadable, or switched off."""
-    way, legal = os.environ.get("GSCLI_LOOPS"), ("plain", *LESSER)
-    where, valid = f"GSCLI_LOOPS={way}"[:100], " ".join(legal)
-    check_rule(not way or way in legal, "no such loops", where, kind=UsageError, valid=valid)
+    way = os.environ.get("GSCLI_LOOPS", "")
+    check_name(way or "plain", ("plain", *LESSER), "no such loops", f"GSCLI_LOOPS={way}"[:100])
     if way == "plain":
         return None
     try:

@@ -17,7 +17,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
-from gscli.base import CannotRead, ContentRefused, UsageError, translate_errors
+from gscli.base import CannotRead, ContentRefused, UsageError, check_name, translate_errors
 from gscli.base.records import Record
 from gscli.base.words import sanitize, suggest_names
 from gscli.disk.processes import Child, Failure, ProcessSpec, python_program
@@ -146,12 +146,9 @@ def bundle_adapter(name: str) -> str:
     >>> "import gscli" in bundle_adapter("numpy")
     False
     """
-    adapter = next((known for known in (*ADAPTERS, BACKEND) if known.name == name), None)
-    if adapter is None:
-        problem = f"no adapter called {sanitize(name, 60)!r}"
-        legal, hint = " ".join((*NAMES, BACKEND.name)), suggest_names(name, NAMES, count=1)
-        raise UsageError(problem, valid=legal, hint=hint)
-    first, *rest = [path.read_text("utf-8") for path in _list_adapter_files(adapter)]
+    adapters = {adapter.name: adapter for adapter in (*ADAPTERS, BACKEND)}
+    check_name(name, adapters, f"no adapter called {sanitize(name, 60)!r}", count=1)
+    first, *rest = [path.read_text("utf-8") for path in _list_adapter_files(adapters[name])]
     parts = [first.rstrip(), *(_strip_shared_header(text).strip() for text in rest)]
     return "\n\n".join(parts) + "\n"
 

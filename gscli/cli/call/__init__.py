@@ -38,6 +38,7 @@ from gscli.cli.options import (
     make_view_options,
     print_json,
     print_stderr,
+    refuse_flags,
 )
 from gscli.disk import mapped
 from gscli.files import check_replaced
@@ -388,12 +389,10 @@ def check_outputs(
     flags, on_screen = settings.picture_flags, settings._replace(quiet=False).is_picture_drawn
     if on_screen and not draws:  # sentences have numbers, too
         flags = [flag for flag in flags if flag != "--precision"]
-    fits = not flags or any((settings.svg, settings.html, draws and on_screen))
-    hint = "add --svg FILE, or " * (not settings.in_place) + f"leave out {' and '.join(flags)}"
-    check_rule(fits, "no picture is drawn", " ".join(flags), kind=UsageError, hint=hint)
+    idle = flags * (not any((settings.svg, settings.html, draws and on_screen)))
+    refuse_flags(idle, "no picture is drawn", "add --svg FILE, or " * (not settings.in_place))
     cut = [flag for flag in flags if flag in ("--rows", "--edge") and settings.full]
-    hint = f"leave out {' and '.join(cut)}"
-    check_rule(not cut, "--full draws every cell", " ".join(cut), kind=UsageError, hint=hint)
+    refuse_flags(cut, "--full draws every cell")
     to_store = settings.is_save_only and file_suffix(settings.output or "") in STORES
     problem = "--engine dask writes a Zarr store and nothing else"
     fits, hint = settings.engine is None or to_store, "-o out.zarr, and no picture"

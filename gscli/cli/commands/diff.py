@@ -67,9 +67,7 @@ def diff(
         sentences[0] = f"{shown}: {sentences[0]}" if name else sentences[0]
         texts.append(render_difference(differences, sentences, settings))
     equal = all(row["equal"] for row in rows)
-    document = {"equal": equal, "members": rows}
-    if len(rows) == 1 and "name" not in rows[0]:
-        document = rows[0]
+    document = rows[0] if rows and "name" not in rows[0] else {"equal": equal, "members": rows}
     print_report(settings, lambda: document, lambda: "".join(texts))
     return int(not equal)
 

@@ -6,7 +6,7 @@ import sys
 from functools import partial
 from math import prod
 
-from gscli.base import IndexRefused, UsageError, check_rule
+from gscli.base import IndexRefused
 from gscli.cli.building import Call
 from gscli.cli.options import (
     OTHER_RESULTS,
@@ -14,6 +14,7 @@ from gscli.cli.options import (
     make_list_completer,
     option,
     print_report,
+    refuse_flags,
 )
 from gscli.cli.tree import make_operator_group
 
@@ -81,9 +82,8 @@ def print_code(call: Call, code: str, python: str | None, *, is_checked: bool) -
     from gscli.views.lines import wrap_lines
 
     operator, settings = call.operator, call.settings
-    problem, where = "--code prints lines and nothing else", "--json=output"
-    hint = f"leave out {where}"
-    check_rule(settings.json != "output", problem, where, kind=UsageError, hint=hint)
+    alone = ["--json=output"] * (settings.json == "output")
+    refuse_flags(alone, "--code prints lines and nothing else")
     targets = parse_targets(code)
     if is_checked:
         from gscli.codegen.execution import check_input_sizes
