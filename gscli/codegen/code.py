@@ -16,7 +16,11 @@ from gscli.base.arrays import Array, dtype_name
 from gscli.base.records import Arguments
 from gscli.base.words import sanitize, suggest_names
 from gscli.codegen.analysis import CallAnalysis
-from gscli.codegen.exactness import describe_value_difference, list_breaking_inputs
+from gscli.codegen.exactness import (
+    describe_value_difference,
+    list_breaking_inputs,
+    list_open_values,
+)
 from gscli.codegen.lowering import Translation, translate_call
 from gscli.codegen.model_languages import OnnxWriter, OpenvinoWriter
 from gscli.codegen.native import TARGETS, TargetFramework
@@ -77,26 +81,23 @@ def _reply_to(analysis: CallAnalysis, target: TargetFramework, loading: Preamble
         check_types(analysis, target)
         call = write_own_call(analysis, target.name)
         if call is not None:
-            answer = answer._replace(operation=f"{target.title}'s own {analysis.operator.name}")
+            operation = f"{target.title}'s own {analysis.operator.name}"
+            broken = tuple(list_open_values(analysis, target))
+            apart = broken[0] if broken and analysis.has_nan else ""
         else:
             translation = translate_call(analysis, target)
             writer = _WRITERS.get(target.name, SnippetWriter)
             call = writer(translation.program, translation.output, language).write()
-            answer = _judge(answer, translation)
+            operation = translation.op.name if translation.op else "nothing is moved"
+            broken = tuple(list_breaking_inputs(translation))
+            apart, notes = describe_value_difference(translation), tuple(_list_notes(translation))
+            answer = answer._replace(composed=translation.composed, notes=notes)
     except CannotTranslate as reason:
         return answer._replace(verdict="none", reason=str(reason))
-    return answer._replace(preamble=tuple(loading.write(language, call)), call=tuple(call))
-
-
-def _judge(answer: Snippet, translation: Translation) -> Snippet:
-    """The answer with what is true of its lines."""
-    op = translation.op
-    broken = tuple(list_breaking_inputs(translation))
-    apart = describe_value_difference(translation)
     return answer._replace(
         verdict="differs" if apart else "exact for these indices" if broken else "exact",
-        operation=op.name if op else "nothing is moved", composed=translation.composed,
-        breaks=broken, notes=tuple(_list_notes(translation)), reason=apart,
+        operation=operation, breaks=broken, reason=apart,
+        preamble=tuple(loading.write(language, call)), call=tuple(call),
     )  # fmt: skip
 
 

@@ -182,6 +182,12 @@ def _describe_nan_difference(analysis: CallAnalysis, target: TargetFramework) ->
     return f"NaN under {layout.reduction}: {target.title} {NAN_WORDS[propagates]}"
 
 
+def list_open_values(analysis: CallAnalysis, target: TargetFramework) -> list[str]:
+    """Values of which the target's own call does not say what it makes of them."""
+    nan = _describe_nan_difference(analysis, target).partition(target.title)
+    return [f"{nan[0]}{target.title} {NAN_WORDS[None]}"] if nan[0] else []
+
+
 def _iter_breaking_values(analysis: CallAnalysis, target: TargetFramework) -> Iterator[str]:
     layout, nan = analysis.layout, _describe_nan_difference(analysis, target)
     if nan:

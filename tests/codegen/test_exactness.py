@@ -270,6 +270,18 @@ def test_nan_that_another_framework_treats_otherwise_is_told() -> None:
         assert any(text.startswith("NaN under max") for text in found.breaks)
 
 
+@pytest.mark.parametrize("name", ["unsorted_segment_max", "segment_min"])
+def test_what_its_own_framework_leaves_open_of_nan_is_told(name: str) -> None:
+    """TensorFlow keeps NaN where it comes last."""
+    attrs = {"num_segments": 1} if name.startswith("unsorted") else {}
+    text = f"NaN under {name[-3:]}: TensorFlow does not say what becomes of it"
+    for first, verdict in ((0.0, "exact for these indices"), (np.nan, "differs")):
+        inputs = {"data": [first, 1.0], "segment_ids": [0, 0]}
+        found = answer(f"tensorflow.{name}", inputs, "tensorflow", **attrs)
+        assert found.operation == f"TensorFlow's own {name}"
+        assert (found.verdict, found.breaks) == (verdict, (text,))
+
+
 @pytest.mark.parametrize("target", ["numpy", "torch", "tensorflow", "onnx", "stablehlo"])
 def test_powers_of_complex_numbers_are_jaxs_own(target: str) -> None:
     """0 to the power of 0 is 1 there, and NaN in TensorFlow."""
