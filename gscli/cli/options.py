@@ -586,12 +586,10 @@ def make_view_options(settings: Settings, *, is_for_file: bool = False) -> "View
     palette = "mono" if target.mono else settings.palette
     if is_for_file:  # which no terminal's own colours reach
         depth, palette = "truecolor", "mono" if settings.palette == "mono" else "okabe"
-    names = ("full", "rows", "edge", "slice", "precision", "limit")
-    chosen = {name: getattr(settings, name) for name in names}
-    chosen["show"] = tuple(settings.show.split(",")) if settings.show else None
     return ViewOptions(
-        width=target.width, height=target.height,
+        width=target.width, height=target.height, color=depth, palette=palette,
         utf8=is_for_file or (target.utf8 and not settings.plain),
-        color=depth, palette=palette,
-        **{name: value for name, value in chosen.items() if value is not None},
+        full=settings.full, rows=settings.rows, slice=settings.slice, limit=settings.limit,
+        precision=settings.precision, edge=1 if settings.edge is None else settings.edge,
+        show=tuple(settings.show.split(",")) if settings.show else None,
     )  # fmt: skip
