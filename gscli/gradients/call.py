@@ -145,10 +145,10 @@ def _check_differentiable(trace: Trace) -> None:
     dtype = dtype_name(trace.output.dtype)
     if dtype in DIFFERENTIABLE:
         return
-    problem, details = f"{dtype} has no gradient", tuple[str, ...]()
-    if dtype in (*FLOAT16S, *NARROW_FLOATS):
+    is_narrow, problem = dtype in (*FLOAT16S, *NARROW_FLOATS), f"{dtype} has no gradient"
+    if is_narrow or dtype.startswith("complex"):
         problem = f"gradients of {dtype} are not computed"
-        details = ("frameworks round sums of narrow floats at different places",)
+    details = ("frameworks round sums of narrow floats at different places",) * is_narrow
     where = f"output {dtype} {format_shape(trace.output.shape)}"
     is_converted = dtype not in NOT_REAL and bool(value_inputs(trace.layout, trace.inputs))
     raise _dtype_error(problem, where, details, CONVERT * is_converted)

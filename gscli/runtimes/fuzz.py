@@ -16,7 +16,14 @@ from gscli.runtimes.gradient_cases import generate_gradient_cases
 from gscli.runtimes.process import OutOfTime, RuntimeProcess
 from gscli.runtimes.protocol import Reply
 from gscli.runtimes.shrinking import shrink_case
-from gscli.runtimes.trials import COSTLY, FuzzCase, Mismatch, find_mismatch, has_changed
+from gscli.runtimes.trials import (
+    COSTLY,
+    FuzzCase,
+    Mismatch,
+    find_mismatch,
+    has_changed,
+    lacks_gradients,
+)
 
 # Kinds of differences of one operator and verdict that are made small; more are only counted.
 MAX_KINDS = 12
@@ -111,7 +118,7 @@ class _FuzzRun:
         answer, mismatch = self._ask(trial)
         runtime.is_spoiled |= trial.is_unchecked
         tally["cases"] += 1
-        tally["unsupported"] += answer.status == "unsupported"
+        tally["unsupported"] += answer.status == "unsupported" or lacks_gradients(trial, answer)
         if mismatch is None:
             return
         if not self._count_known_kind(trial, mismatch):

@@ -15,6 +15,7 @@ from gscli.base.records import Arguments, Record
 from gscli.frameworks.duplicates import find_duplicate_cells
 from gscli.frameworks.notices import iter_unspecified_notices
 from gscli.frameworks.operator import Operator
+from gscli.gradients import VALUE
 from gscli.gradients.call import Gradients, trace_gradients
 from gscli.lab.cases import Case, build_command, format_inputs
 from gscli.lab.difference import DEFAULT_TOLERANCE, Tolerance, compare_tensors
@@ -246,7 +247,8 @@ def _compare_output(expected: Trace, output: Array) -> Mismatch | None:
     wrong = find_output_mismatch(output, expected.output, Tolerance(atol=atol))
     if wrong is not None and wrong.kind != "value":
         return wrong
-    signs = moves and _find_zero_signs(output) != _find_zero_signs(expected.output)
+    # A zero below zero equals the other one, and is moved as it is.
+    signs = moves and (output == 0) & (np.signbit(output) != np.signbit(expected.output))
     if wrong is None and not np.any(signs):
         return None
     is_winner = _is_other_winner(expected, output, unequal_cells(output, expected.output) | signs)
@@ -283,17 +285,19 @@ def _compare_gradients(own: Gradients, answer: Reply) -> Mismatch | None:
     return Mismatch("gradient", wrong)
 
 
-def _find_zero_signs(array: Array) -> Array:
-    """Which cells are zeros below zero, which equal other zeros and are moved as they are."""
-    return np.asarray((array == 0) & np.signbit(array))
+def lacks_gradients(trial: FuzzCase, answer: Reply) -> bool:
+    """Whether an answer has no gradient of a tensor to which the rules give one."""
+    if answer.status != "output" or isinstance(trial.expected_result, GscliError):
+        return False
+    own = {*answer.tensors, f"gradient of {VALUE}"}
+    return any(flow.any() for name, flow in trial.expected_tensors().items() if name not in own)
 
 
 def _is_other_winner(expected: Trace, output: Array, unlike: Array) -> bool:
     """Whether all cells that are `unlike` are open, and hold a value that somebody wrote there."""
     layout, several = expected.layout, find_duplicate_cells(expected.plan)
-    if not layout.unspecified_order or layout.updates is None or several is None:
-        return False
-    if np.any(unlike & ~several):
+    is_open = bool(layout.unspecified_order) and layout.updates is not None
+    if not is_open or several is None or np.any(unlike & ~several):
         return False
     winners, written = output[unlike], expected.plan.updates_view().astype(output.dtype)
     are_nan = (winners != winners) & (written != written).any()  # noqa: PLR0124  NaN, of any type

@@ -181,6 +181,7 @@ def test_the_limit_is_also_that_of_ties_in_json() -> None:
     (("[1,2]", "[0]", "--cotangent", "[true]"), "the cotangent is bool"),
     (("[true]", "[0]"), "bool has no gradient"),
     (("[1,2]", "[0]", "--dtype", "float16"), "gradients of float16 are not computed"),
+    (("[1,2]", "[0]", "--dtype", "complex64"), "gradients of complex64 are not computed"),
     (("[1,2]", "[0]", "--of", "indices"), "there is no gradient of 'indices'"),
     (("[1,2]", "[0]", "--expect", "x=[1]"), "there is no gradient of 'x'"),
     (("[1,2]", "[0]", "--expect", '["a"]'), "a gradient is no str"),

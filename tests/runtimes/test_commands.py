@@ -15,6 +15,7 @@ from dataclasses import replace
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from typing import cast
 from xml.etree import ElementTree as ET
 
 import numpy as np
@@ -25,13 +26,14 @@ from recording.findings import RuntimeObservation, read_observations
 from gscli.cli import run_safely
 from gscli.codegen.reproduction import ReportFolder, format_markdown, write_script
 from gscli.frameworks import find_operator
-from gscli.lab.cases import parse_case
+from gscli.lab.cases import parse_case, read_cases
 from gscli.runtimes.catalogue import NAMES, bundle_adapter
 from gscli.runtimes.findings import Cause, FuzzFinding, FuzzReport
 from gscli.runtimes.generator import generate_cases
 from gscli.runtimes.gradient_cases import generate_gradient_cases
+from gscli.runtimes.process import RuntimeProcess
 from gscli.runtimes.protocol import Hello, Reply
-from gscli.runtimes.recorded import run_case
+from gscli.runtimes.recorded import run_case, run_case_on
 from gscli.runtimes.reports import format_values
 from gscli.runtimes.trials import FuzzCase, Mismatch
 from gscli.traces import Trace
@@ -422,6 +424,28 @@ def cases(tmp_path: Path) -> Path:
     lines = [recorded("one:a", "output", 2), "", recorded("two", "error", 0)]
     path.write_text("\n".join([*lines, recorded("three", "output", 1)]) + "\n", "utf-8")
     return path
+
+
+@pytest.mark.parametrize("has_gradients", [True, False])
+def test_a_recorded_gradient_is_held_against_one_or_skipped(has_gradients: bool) -> None:
+    """Skipped of a runtime without gradients, and missed of one that says that it has them."""
+    tensor = {"dtype": "float64", "shape": [1], "data": [1.0]}
+    inputs = {"data": tensor, "indices": {"dtype": "int64", "shape": [1], "data": [0]}}
+    record = {
+        "id": "one", "framework": "onnx", "op": "Gather", "attrs": {}, "inputs": inputs,
+        "expect": "output", "output": tensor, "cotangent": tensor, "gradients": {"data": tensor},
+    }  # fmt: skip
+    (case,) = read_cases(json.dumps(record))
+
+    class Answerer:
+        hello = Hello("mine", "1", frozenset(("onnx.gather",)), has_gradients=has_gradients)
+
+        def run_call(self, *_call: object) -> Reply:
+            return Reply("output", case.output)
+
+    result = run_case_on(cast(RuntimeProcess, Answerer()), case)
+    problem = None if result is None else result.problem
+    assert problem == ("no gradient of data, recorded one" if has_gradients else None)
 
 
 def test_known_failures_of_verify_do_not_count_and_lines_that_match_nothing_are_told(

@@ -92,3 +92,9 @@ def test_gscli_answers_a_cotangent_with_gradients() -> None:
     assert answer["gradients"]["data"]["data"] == [0.0, 7.0]
     short = {**line, "cotangent": {"dtype": "float64", "shape": [1], "data": [3.0]}}
     assert "another shape" in answer_request(json.dumps(short).encode())["error"]["message"]
+
+
+def test_gscli_answers_as_the_rules_have_it_where_a_framework_has_a_flaw() -> None:
+    words = ("torch.scatter-reduce", "--grad", "--cases", "50", "-q")
+    done = call_gscli("fuzz", *words, "--on", f"{sys.executable} -m gscli batch --serve")
+    assert (done.returncode, b" 0 differ" in done.stdout) == (0, True)

@@ -23,7 +23,7 @@ from gscli.runtimes.findings import FuzzFinding, group_by_cause
 from gscli.runtimes.generator import generate_cases
 from gscli.runtimes.packs import case_to_record
 from gscli.runtimes.protocol import Reply
-from gscli.runtimes.trials import WARNINGS, FuzzCase, Mismatch, find_mismatch
+from gscli.runtimes.trials import WARNINGS, FuzzCase, Mismatch, find_mismatch, lacks_gradients
 from gscli.traces import Trace
 
 OPERATORS = list(operators())
@@ -98,6 +98,18 @@ def test_a_refusal_that_no_text_asks_for_is_open_and_one_that_it_asks_for_is_not
     assert judge(-1, "linear") == ("open", "open")
     assert judge(3, "linear") == ("error", "answers")
     assert judge(-1, "circular") == ("output", "")
+
+
+def test_an_answer_without_a_gradient_that_the_rules_give_is_counted_as_not_supported() -> None:
+    inputs = {"data": np.array([1.0]), "indices": np.array([0])}
+    call = FuzzCase(find_operator("onnx.gather"), inputs, {}, has_gradients=True)
+    answer = Reply("output", np.array([1.0]))
+    assert lacks_gradients(call, answer)
+    assert lacks_gradients(call, answer._replace(gradients={"data": None}))
+    assert not lacks_gradients(call, answer._replace(gradients={"data": np.array([1.0])}))
+    assert not lacks_gradients(replace(call, has_gradients=False), answer)
+    unread = replace(call, inputs={**inputs, "indices": np.zeros(0, np.int64)})
+    assert not lacks_gradients(unread, Reply("output", np.zeros(0)))
 
 
 @pytest.mark.parametrize(
