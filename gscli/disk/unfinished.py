@@ -12,7 +12,7 @@ import os
 import warnings
 from contextlib import suppress
 
-from gscli.base import CannotWrite, Notice
+from gscli.base import CannotWrite, Notice, check_rule
 from gscli.base.words import quote_word
 from gscli.disk.mapped import ATTRIBUTE, UNDO_SUFFIX, RegularFile, find_undo_file
 
@@ -63,8 +63,6 @@ def refuse_unfinished(path: str) -> None:
     """CannotWrite where a patch was cut short: patched once more, the file would stay a mix, and
     with another file under its name nobody could tell what the undo file is for.
     """
-    undo_file = find_undo_file(path)
-    if undo_file is not None:
-        problem = f"a patch of {path} is under way, or was cut short"
-        details, hint = ("nothing was written",), _HINT.format(name=quote_word(path))
-        raise CannotWrite(problem, where=undo_file, details=details, hint=hint)
+    undo, hint = find_undo_file(path), _HINT.format(name=quote_word(path))
+    problem = f"a patch of {path} is under way, or was cut short"
+    check_rule(undo is None, problem, undo, "nothing was written", kind=CannotWrite, hint=hint)

@@ -55,8 +55,7 @@ def _short_variant_names(rule: Rule) -> list[str]:
     spoken = [word for variant in rule.variants for word in variant.split()]
     words = [word for word in spoken if not word.endswith(("=none", "=set", "=false"))]
     kept = [word.partition("=")[2] for word in words if word.startswith(VARIANT_PREFIXES)]
-    ignored = bool(words) and not kept
-    return [] if ignored else kept or ["always"]
+    return kept or ["always"] * (not words)
 
 
 def _describe_vector_axis(operator: Operator) -> str:

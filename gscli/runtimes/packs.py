@@ -19,7 +19,7 @@ from typing import Any
 
 import gscli
 from gscli import files
-from gscli.base import CannotWrite, GscliError, UsageError
+from gscli.base import CannotWrite, GscliError, UsageError, check_rule
 from gscli.base.records import Record, group_pairs
 from gscli.base.words import format_count, sanitize
 from gscli.disk.system import write_errors
@@ -126,9 +126,8 @@ def check_node_test_target(folder: str, names: Iterable[str]) -> None:
     CannotRead without the package onnx, which makes the models.
     """
     strange = [name for name in names if not name.startswith("onnx.")]
-    if strange:
-        problem = f"node tests hold ONNX operators, not {strange[0]}"
-        raise UsageError(problem, hint="name a .jsonl file: -o cases.jsonl")
+    problem = f"node tests hold ONNX operators, not {', '.join(strange[:3])}"
+    check_rule(not strange, problem, kind=UsageError, hint="name a .jsonl file: -o cases.jsonl")
     import_extra("onnx", "onnx")
     target = Path(folder)
     with write_errors(sanitize(folder)):

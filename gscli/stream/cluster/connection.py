@@ -197,9 +197,8 @@ def check_workers(client: Any, paths: Sequence[str]) -> None:
         hint = "install the same where workers run: bits and formats depend on them"
         check_rule(not other, problem, worker, *details, kind=UsageError, hint=hint)
     for worker, missing in _ask_workers(client, missing_paths, list(paths)).items():
-        if missing:
-            problem = f"a worker cannot see {sanitize(missing[0])}"
-            raise CannotRead(problem, where=worker, hint=SAME_NAMES)
+        problem = f"a worker cannot see {', '.join(map(sanitize, missing[:3]))}"
+        check_rule(not missing, problem, worker, kind=CannotRead, hint=SAME_NAMES)
 
 
 def cancel_futures(client: Any, futures: Iterable[Any]) -> None:
