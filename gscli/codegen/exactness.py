@@ -157,8 +157,7 @@ def describe_value_difference(translation: Translation) -> str:
     analysis, target = translation.analysis, translation.target
     if translation.op is None:
         return ""
-    difference = _describe_nan_difference(analysis, target)
-    if difference and analysis.has_nan:
+    if analysis.has_nan and (difference := _describe_nan_difference(analysis, target)):
         return difference
     wide = target.computes_in_32_bits and analysis.has_wide_values
     plugin = f"{target.title}'s CPU plugin computes in 32 bits"
