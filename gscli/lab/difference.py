@@ -49,10 +49,14 @@ BLOCK = 1 << 20
 
 
 class Tolerance(Record):
-    """How far numbers may be apart; None: DEFAULT_RTOL of the expected type, 0 for all others."""
+    """How far numbers may be apart, and how many cells that are farther are listed.
+
+    `rtol` None: DEFAULT_RTOL of the expected type, 0 for all others.
+    """
 
     rtol: float | None = None
     atol: float = 0.0
+    listed: int = MAX_LISTED
 
     def rtol_for(self, dtype: str) -> float:
         """The relative tolerance for an element type.
@@ -82,7 +86,8 @@ class DifferingCell(Record):
 class TensorDifference(Record):
     """What a comparison found. Cells are compared only where the shapes are equal.
 
-    `differing_count` of `cell_count` cells differ, the first of them are `cells`;
+    `differing_count` of `cell_count` cells differ, the first of them are `cells`, of which
+    `listed` are told one by one;
     `largest` is the greatest distance between two numbers, NaN above all, and where it is first
     (None: text), `largest_finite` the greatest that is finite. `sample`: numbers of at most
     MAX_SAMPLED differing cells, spread over all of them.
@@ -96,6 +101,7 @@ class TensorDifference(Record):
     largest: Distance | None
     largest_finite: Distance | None
     sample: Indices
+    listed: int
 
     @property
     def is_equal(self) -> bool:
@@ -122,7 +128,7 @@ class TensorDifference(Record):
             "different": self.differing_count,
             "first": [
                 {"at": list(at), "is": to_json(actual), "expected": to_json(expected)}
-                for _, at, actual, expected in self.cells
+                for _, at, actual, expected in self.cells[: self.listed]
             ],
         }
         for name in ("largest", "largest_finite"):
@@ -138,12 +144,10 @@ def compare_tensors(
     tolerance: Tolerance = DEFAULT_TOLERANCE,
     visit: Callable[[Indices], None] | None = None,
     pieces: Iterable[Array] = (),
-    listed: int = MAX_LISTED,
 ) -> TensorDifference:
     """Hold `actual` against `expected`; `visit` gets the numbers of differing cells in order.
 
     `pieces`: the cells of `actual` in row-major order, where they are not read of the array itself.
-    `listed`: how many differing cells are described.
 
     >>> difference = compare_tensors(np.array([1, 2, 3]), np.array([1, 5, 3]))
     >>> difference.differing_count, difference.cells[0].at, difference.largest
@@ -167,7 +171,7 @@ def compare_tensors(
         kept.append(first + numbers[_sample_positions(numbers.size)])
         if sum(part.size for part in kept) > 16 * MAX_SAMPLED:  # of any number of blocks
             kept = [np.concatenate(kept)[::2]]
-        for number in numbers[: listed - len(cells)].tolist():
+        for number in numbers[: max(tolerance.listed, MAX_LISTED) - len(cells)].tolist():
             at = unravel_place(first + number, shapes[1])
             cells.append(DifferingCell(first + number, at, own[number], other[number]))
         if _is_text(own, other):
@@ -180,8 +184,8 @@ def compare_tensors(
         largest_finite = _choose_larger(largest_finite, apart, places, shapes[1])
     sample = np.concatenate([np.empty(0, np.int64), *kept])
     sample = sample[_sample_positions(sample.size)]
-    most, size = (largest, largest_finite), prod(shapes[1])
-    return TensorDifference(dtypes, shapes, size, count, tuple(cells), *most, sample)
+    facts = (count, tuple(cells), largest, largest_finite, sample, tolerance.listed)
+    return TensorDifference(dtypes, shapes, prod(shapes[1]), *facts)
 
 
 def _sample_positions(count: int) -> Indices:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -216,10 +217,22 @@ def test_diff_tells_equal_and_different_tensors() -> None:
 
 
 @pytest.mark.parametrize("count", [0, 3, 30])
-def test_diff_lists_as_many_cells_as_it_is_told_to(count: int) -> None:
-    words = ("diff", "arange:40", "zeros:40", "--limit", str(count))
-    assert gscli(*words).stdout.decode().count("] ") == count
-    assert len(json.loads(gscli(*words, "--json").stdout)["first"]) == count
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("diff", "arange:40", "zeros:40"),
+        ("gather", "arange:40", "arange:40", "--expect", "zeros:40"),
+        ("grad", "gather", "arange:40:float32", "arange:40", "--expect", "data=zeros:40"),
+    ],
+)
+def test_as_many_differing_cells_are_listed_as_are_asked_for(
+    words: tuple[str, ...], count: int
+) -> None:
+    words = (*words, "--limit", str(count))
+    text = gscli(*words, *["--plain"] * (words[0] != "diff")).stdout.decode()
+    assert len(re.findall(r"^ *(?:cell )?\[\d+\] ", text, re.MULTILINE)) == count
+    document = json.loads(gscli(*words, "--json").stdout)
+    assert len(document.get("expectation", document)["first"]) == count
 
 
 @pytest.mark.parametrize(

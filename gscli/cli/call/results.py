@@ -120,10 +120,11 @@ def load_expected(settings: Settings, words: Sequence[str]) -> Expected:
 
 
 def make_tolerance(settings: Settings) -> Tolerance:
-    """The differences that `--rtol` and `--atol` allow."""
-    from gscli.lab.difference import Tolerance
+    """The differences that `--rtol` and `--atol` allow, and as many listed as `--limit` says."""
+    from gscli.lab.difference import MAX_LISTED, Tolerance
 
-    return Tolerance(settings.rtol, settings.atol or 0.0)
+    listed = MAX_LISTED if settings.limit is None else settings.limit
+    return Tolerance(settings.rtol, settings.atol or 0.0, listed)
 
 
 def report_difference(

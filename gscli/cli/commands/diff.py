@@ -42,13 +42,12 @@ def diff(
     check_single_stdin([first, second])
     from gscli.cli.call.results import make_tolerance, render_difference
     from gscli.files import list_members, load
-    from gscli.lab.difference import MAX_LISTED, compare_tensors, difference_sentences
+    from gscli.lab.difference import compare_tensors, difference_sentences
     from gscli.lab.expectation import cast_untyped
 
     listed = [list_members(text, max_bytes=settings.max_bytes) for text in (first, second)]
     pairs = _pair_members(first, second, listed)
     tolerance, reading = make_tolerance(settings), {"name": "tensor", **settings.reading}
-    most = MAX_LISTED if settings.limit is None else settings.limit
     rows, texts = list[dict[str, object]](), list[str]()
     for name, actual_word, expected_word in pairs:
         shown = sanitize(name)
@@ -59,7 +58,7 @@ def diff(
             continue
         left, right = load(actual_word, **reading), load(expected_word, **reading)
         actual = cast_untyped(left, right.array) if right.is_typed else left.array
-        differences = compare_tensors(actual, cast_untyped(right, actual), tolerance, listed=most)
+        differences = compare_tensors(actual, cast_untyped(right, actual), tolerance)
         rows.append({**({"name": name} if name else {}), **differences.to_dict()})
         sentences = difference_sentences(differences, sanitize(expected_word))
         if differences.is_equal:

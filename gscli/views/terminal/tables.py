@@ -97,8 +97,8 @@ class DifferenceTable(Record):
 
     def _list_cells(self) -> Iterator[tuple[str, str, str, str]]:
         """Place, both values and entries of each differing cell that is listed."""
-        signs = choose_signs(self.options)
-        shown = self.differences.cells[: self.options.limit or SHOWN]
+        signs, limit = choose_signs(self.options), self.options.limit
+        shown = self.differences.cells[: SHOWN if limit is None else limit]
         for cell, letter in zip(shown, chain(self.letters, repeat("")), strict=False):
             actual, expected = (signs.sanitize(str(value), WIDEST)
                                 for value in (cell.actual, cell.expected))  # fmt: skip
@@ -129,7 +129,7 @@ class DifferenceTable(Record):
 
         def draw(width: int) -> list[Line]:
             lines = wrap_paragraph(verdict, width, style)
-            if self.differences.cells and listed:
+            if listed and self.differences.cells and self.options.limit != 0:
                 lines += [[], *self._render(look), []]
             for text in others:
                 lines += wrap_paragraph(text, width, indent="    ")
