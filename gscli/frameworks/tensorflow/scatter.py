@@ -19,7 +19,7 @@ from gscli.frameworks.tensorflow import (
     scatter_policy,
 )
 from gscli.layout import Layout, NewOutput, scatter_layout
-from gscli.layout.axes import Policy, Reduction, Shape, Tensor, Updates, unspecified_nan
+from gscli.layout.axes import Reduction, Shape, Tensor, Updates, unspecified_nan
 from gscli.layout.families import address_vectors
 from gscli.layout.refusals import (
     check_dtypes,
@@ -58,8 +58,9 @@ def scatter_nd(
     """
     check_dtypes(updates, DTYPES, indices)
     output = Tensor("output", _read_shape(shape, indices), updates.dtype)
-    policy = scatter_policy(device, bad_indices_policy)
-    return build_scatter_nd_layout(None, output, indices, updates, policy, "add")
+    return build_scatter_nd_layout(
+        None, output, indices, updates, "add", device, bad_indices_policy
+    )
 
 
 def _tensor_scatter(reduction: Reduction, allowed: tuple[str, ...], example: str) -> FamilyMember:
@@ -74,11 +75,8 @@ def _tensor_scatter(reduction: Reduction, allowed: tuple[str, ...], example: str
         device: Device = "cpu",
     ) -> Layout:
         check_dtypes(tensor, allowed, indices, updates=updates)
-        policy = scatter_policy(device, bad_indices_policy)
-        nan_wins = tensor.dtype not in FLOATS or is_compiled(device)
-        order = "" if device == "cpu" else OPEN_ORDER
         return build_scatter_nd_layout(
-            tensor, tensor, indices, updates, policy, reduction, nan_wins=nan_wins, order=order
+            tensor, tensor, indices, updates, reduction, device, bad_indices_policy
         )
 
     compares = Comparison("scatter-nd", "TF {name} {}").expand_over("device", DEVICES)
@@ -144,11 +142,10 @@ def build_scatter_nd_layout(
     output: Tensor,
     indices: Tensor,
     updates: Tensor,
-    policy: Policy,
     reduction: Reduction,
+    device: str = "cpu",
+    bad_indices_policy: str = "",
     *,
-    nan_wins: bool = True,
-    order: str = "",
     hint: str = "TensorFlow takes no single vector; add one axis: [[2]] for [2]",
     vectors_always: bool = False,
 ) -> Layout:
@@ -156,7 +153,7 @@ def build_scatter_nd_layout(
 
     `vectors_always`: vectors are judged though nothing can be written, as for variables.
     """
-    empty = 0 in output.shape
+    policy, empty = scatter_policy(device, bad_indices_policy), 0 in output.shape
     problem = f"{output.name} is empty, yet something is written into it"
     legal = "no number in indices and none in updates"
     fits = not empty or (0 in indices.shape and 0 in updates.shape)
@@ -168,9 +165,10 @@ def build_scatter_nd_layout(
     addressing = address_vectors(output, indices)
     check_max_vector_length(indices)
     check_vector_updates(updates, output, indices, addressing.result_shape)
+    nan_wins = output.dtype not in FLOATS or is_compiled(device)
     here = NAN_WINS if nan_wins else "an update that is NaN changes nothing"
     return scatter_layout(
         tensor, Updates(updates.name, nan_wins=nan_wins), addressing, policy, dtype=output.dtype,
-        reduction=reduction, open_order=order,
+        reduction=reduction, open_order="" if device == "cpu" else OPEN_ORDER,
         unspecified=unspecified_nan("TensorFlow", reduction, here),
     )  # fmt: skip

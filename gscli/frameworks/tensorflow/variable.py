@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from gscli.base.words import DTYPES, FLOATS, NUMBERS
+from gscli.base.words import DTYPES, NUMBERS
 from gscli.frameworks.operator import FamilyMember
 from gscli.frameworks.tensorflow import FRAMEWORK, REAL
 from gscli.frameworks.tensorflow.scatter import build_scatter_nd_layout
 from gscli.layout import Layout
-from gscli.layout.axes import RAISE_OUTSIDE, Reduction, Tensor
+from gscli.layout.axes import Reduction, Tensor
 from gscli.layout.refusals import check_dtypes, check_min_rank
 
 HINT = "add one axis: [[2],[0]] for [2,0], of which TensorFlow would write the first alone"
@@ -21,11 +21,9 @@ def _variable_scatter(reduction: Reduction, allowed: tuple[str, ...]) -> FamilyM
     def scatter(ref: Tensor, indices: Tensor, updates: Tensor) -> Layout:
         check_dtypes(ref, allowed, indices, updates=updates)
         check_min_rank(ref)
-        nan_wins = ref.dtype not in FLOATS
         return build_scatter_nd_layout(
-            ref, ref, indices, updates, RAISE_OUTSIDE, reduction, nan_wins=nan_wins, hint=HINT,
-            vectors_always=True,
-        )  # fmt: skip
+            ref, ref, indices, updates, reduction, hint=HINT, vectors_always=True
+        )
 
     return FRAMEWORK.family_member(scatter, "'[1,2,3,4]' '[[3],[1],[3]]' '[10,20,30]'")
 
