@@ -354,7 +354,7 @@ def classify_indices(plan: ValidatedPlan, column: int, numbers: Array) -> tuple[
     whole = np.trunc(written) if written.dtype.kind == "f" else written
     clipped = (policy.out_of_bounds is OutOfBounds.CLIP) & ~fits_axis(written, axis, policy)
     narrows = policy.truncation is not Truncation.NEVER
-    narrowed = narrows & ((whole > INT32_MAX) | (whole < ~INT32_MAX))
+    narrowed = (whole > INT32_MAX) | (whole < ~INT32_MAX) if narrows else skipped & False
     decided: dict[IndexOutcome, Array] = {  # the first that holds is the outcome
         "ignored": written == policy.ignored if policy.ignored is not None else skipped & False,
         "below": skipped & negative & (policy.negative is Negative.SKIP),
