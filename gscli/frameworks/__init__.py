@@ -99,6 +99,21 @@ def find_operators(name: str) -> list[Operator]:
     return [find_operator(name)]
 
 
+def join_operator_names(words: Sequence[str]) -> list[str]:
+    """Words as `find_operators` takes them, a framework and a name behind it as one.
+
+    >>> join_operator_names(["torch", "gather", "onnx"])
+    ['torch.gather', 'onnx']
+    """
+    frameworks, names = (*NAMES, *ALIASES), list[str]()
+    for word in words:
+        if names and names[-1] in frameworks and word.partition(".")[0] not in frameworks:
+            names[-1] += f".{word}"
+        else:
+            names.append(word)
+    return names
+
+
 def iter_called(name: str, among: Iterable[Operator]) -> Iterator[Operator]:
     """The operators of this name, however it is spelt."""
     command = to_kebab_case(name)

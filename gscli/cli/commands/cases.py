@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 
 from gscli.base.words import join_lines
 from gscli.cli.building import complete_file, tool
-from gscli.cli.commands.runtimes import SEED, is_json_lines, join_operator_names, write_cases
+from gscli.cli.commands.runtimes import SEED, is_json_lines, write_cases
 from gscli.cli.options import JSON_OPTION, Settings, argument, check_places, option, print_report
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def cases(
     *,
     settings: Settings,
 ) -> int:  # fmt: skip
-    from gscli.frameworks import find_operators
+    from gscli.frameworks import find_operators, join_operator_names
     from gscli.runtimes.packs import (
         draw_suite,
         format_coverage_table,

@@ -35,7 +35,7 @@ from gscli.cli.options import (
     print_report,
     print_stderr,
 )
-from gscli.frameworks import ALIASES, NAMES
+from gscli.frameworks import join_operator_names
 
 if TYPE_CHECKING:
     from gscli.frameworks.operator import Operator
@@ -191,21 +191,6 @@ def _print_members(members: list[InstalledRuntime], settings: Settings) -> None:
         more += f"  :{adapter.variants}" if adapter.variants else ""
         rows.append((adapter.name, member.version or "-", more))
     print_report(settings, lambda: documents, lambda: join_lines(format_columns(rows)))
-
-
-def join_operator_names(words: Sequence[str]) -> list[str]:
-    """Words as `find_operators` takes them, a framework and a name behind it as one.
-
-    >>> join_operator_names(["torch", "gather", "onnx"])
-    ['torch.gather', 'onnx']
-    """
-    frameworks, names = (*NAMES, *ALIASES), list[str]()
-    for word in words:
-        if names and names[-1] in frameworks and word.partition(".")[0] not in frameworks:
-            names[-1] += f".{word}"
-        else:
-            names.append(word)
-    return names
 
 
 @contextmanager
