@@ -320,16 +320,6 @@ def parse_choice(name: str, text: str, choices: Sequence[str]) -> str:
     raise UsageError(problem, where=name_variable(name, text), valid=legal, hint=hint)
 
 
-def suggest_commands(name: str, known: Sequence[str], otherwise: str) -> str:
-    """A hint at known names near a wrong one: those that it begins, or three spelt like it.
-
-    >>> suggest_commands("scatter", ["gather", "scatter-nd", "scatter-update"], "gscli --help")
-    'did you mean scatter-nd or scatter-update?'
-    """
-    longer = [other for other in known if name and other.startswith(f"{name}-")]
-    return format_suggestion(longer) or suggest_names(name, known, otherwise, similarity=0.72)
-
-
 def make_operator_command(
     operator: Operator, action: OperatorAction, path: str, unused: Collection[str] = ()
 ) -> Command:

@@ -15,14 +15,13 @@ from typer.core import TyperGroup, TyperOption
 
 import gscli
 from gscli.base import ExitCode, UsageError, check_rule
-from gscli.base.words import format_suggestion
+from gscli.base.words import format_suggestion, suggest_names
 from gscli.cli.building import (
     HELP_NAMES,
     HintedCommand,
     OperatorAction,
     make_operator_command,
     make_parameter,
-    suggest_commands,
 )
 from gscli.cli.options import COMPLETION_VARIABLE, SHARED_OPTIONS, SHOW_COMPLETION
 from gscli.frameworks import (
@@ -85,7 +84,7 @@ class LazyGroup(HintedCommand, TyperGroup):
             if operator.framework_name in names
             and (operator.command == meant or operator.full_name == full)
         ]  # fmt: skip
-        return format_suggestion(named, suggest_commands(meant, known, otherwise))
+        return format_suggestion(named, suggest_names(meant, known, otherwise, similarity=0.72))
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
         for title, rows in self.sections().items():
