@@ -26,6 +26,17 @@ def complete_operator(framework_name: str, incomplete: str) -> list[str]:
     return []
 
 
+def complete_operator_name(incomplete: str) -> list[str]:
+    """Frameworks and bare operators; with a dot, as in `onnx.gather`, a framework's operators."""
+    from gscli.frameworks import ALIASES, NAMES, bare_operators
+
+    framework_name, dot, start = incomplete.partition(".")
+    if dot:
+        return [f"{framework_name}.{name}" for name in complete_operator(framework_name, start)]
+    bare = (operator.command for operator in bare_operators())
+    return complete_names((*NAMES, *ALIASES, *bare))(incomplete)
+
+
 def complete_path(incomplete: str) -> list[str]:
     """Folders and files of a known suffix that begin with what is written.
 

@@ -49,7 +49,7 @@ def operators() -> list[Operator]:
 
 
 @cache
-def find_operator(name: str) -> Operator:
+def find_operator(name: str, words: tuple[str, ...] = ()) -> Operator:
     """The operator called `framework.operator`; a bare name is ONNX's, or whose alone it is.
 
     >>> find_operator("scatter_nd").full_name, find_operator("take").full_name
@@ -65,6 +65,8 @@ def find_operator(name: str) -> Operator:
     ('onnx.scatter_nd', 'numpy.add.at', 'add.at')
     >>> find_operator("add-at").full_name, find_operator("index_add").full_name
     ('numpy.add.at', 'torch.index_add')
+
+    `words`: what may be meant, too, by a name that is none.
     """
     first, _, rest = name.replace(" ", ".", 1).partition(".")
     if rest and first in (*NAMES, *ALIASES):
@@ -81,7 +83,8 @@ def find_operator(name: str) -> Operator:
         return everywhere[0]
     known = [operator.name for operator in bare_operators()]
     known += [operator.full_name for operator in operators()]
-    near = suggest_names(name, known, "all of them: gscli rules")
+    near = suggest_names(name, words, count=1, similarity=0.72)
+    near = near or suggest_names(name, known, "all of them: gscli rules")
     hint = format_suggestion([operator.full_name for operator in everywhere], near)
     raise UsageError(f"unknown operator {name!r}"[:200], hint=hint)
 
@@ -96,7 +99,7 @@ def find_operators(name: str) -> list[Operator]:
     """
     if name in (*NAMES, *ALIASES):
         return list(load_framework(name).operators.values())
-    return [find_operator(name)]
+    return [find_operator(name, (*NAMES, *ALIASES))]
 
 
 def join_operator_names(words: Sequence[str]) -> list[str]:

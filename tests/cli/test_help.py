@@ -179,6 +179,9 @@ OFFERS = {
     "scatter-nd --reduction m": "mul max min",
     "gather d": "data/ d.safetensors",
     "compare take --as torch,n": "torch,numpy",
+    "fuzz o": "onnx openvino",
+    "cases onnx gather onnx.gather-": "onnx.gather-elements onnx.gather-nd",
+    "rules tf.ga": "tf.gather tf.gather-nd",
 }
 MORE_OFFERS = {
     "explain tf gather": "gather gather-nd",
@@ -195,6 +198,9 @@ MORE_OFFERS = {
     "gather --show data,o": "data,output",
     "rules torch index-s": "index-select",
     "rules nobody index-s": "",
+    "rules sc": "scatter-elements scatter-nd scatter-update",
+    "fuzz no.": "",
+    "runtimes onnxr": "onnxruntime",
     "watch d": "",
 }
 

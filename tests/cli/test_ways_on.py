@@ -528,6 +528,11 @@ def test_a_mask_in_place_of_indices_is_turned_into_positions() -> None:
         ("gather 'data=[1, 2]' '[0]'", "--data '[1, 2]'"),
         ("help index-select", "did you mean torch index-select?"),
         ("help torch.gather", "did you mean torch gather?"),
+        ("rules onx", "did you mean onnx?"),
+        ("rules torchh", "did you mean torch?"),
+        ("cases onx", "did you mean onnx?"),
+        ("fuzz onx gather --on nobody", "did you mean onnx?"),
+        ("rules torch.gathr", "did you mean torch.gather or torch.scatter or torch.take?"),
     ],
 )
 def test_words_that_other_languages_write_get_the_word_that_is_meant(

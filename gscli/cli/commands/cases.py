@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING
 from gscli.base.words import join_lines
 from gscli.cli.building import complete_file, tool
 from gscli.cli.commands.runtimes import SEED, is_json_lines, write_cases
+from gscli.cli.completion import complete_operator_name
 from gscli.cli.options import JSON_OPTION, Settings, argument, check_places, option, print_report
 
 if TYPE_CHECKING:
@@ -36,7 +37,9 @@ MOST_CASES = 100_000
 
 @tool("cases", JSON_OPTION)
 def cases(
-    operators: Sequence[str] = argument("OP...", "onnx.scatter-nd, or a framework"),
+    operators: Sequence[str] = argument(
+        "OP...", "onnx.scatter-nd, or a framework", complete_operator_name
+    ),
     count: int = option(
         "cases of each operator", "N", flag="--cases", minimum=1, maximum=MOST_CASES, default=100,
         shows_default=True,

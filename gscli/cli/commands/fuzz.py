@@ -38,6 +38,7 @@ from gscli.cli.commands.runtimes import (
     start_checked,
     write_cases,
 )
+from gscli.cli.completion import complete_operator_name
 from gscli.cli.options import JSON_OPTION, Settings, argument, check_places, option, print_report
 
 if TYPE_CHECKING:
@@ -52,7 +53,8 @@ USUAL_CASES = 500
 @tool("fuzz", JSON_OPTION)
 def fuzz(
     operators: Sequence[str] = argument(
-        "[OP...]", "onnx.scatter-nd, or a framework; else all the runtime has", default=()
+        "[OP...]", "onnx.scatter-nd, or a framework; else all the runtime has",
+        complete_operator_name, (),
     ),
     on: str = ON,
     python: str | None = PYTHON,

@@ -18,25 +18,22 @@ from collections.abc import Sequence
 from functools import partial
 
 from gscli.cli.building import tool
-from gscli.cli.completion import complete_operator
+from gscli.cli.completion import complete_operator, complete_operator_name
 from gscli.cli.options import (
     JSON_OPTION,
     Settings,
     argument,
-    complete_names,
     make_view_options,
     option,
     print_report,
 )
-from gscli.frameworks import ALIASES, NAMES, find_operators, iter_called, operators
+from gscli.frameworks import find_operators, iter_called, join_operator_names, operators
 from gscli.frameworks.operator import Operator
 
 
 @tool("rules", JSON_OPTION, "color", "palette", "width", "debug")
 def rules(
-    name: str | None = argument(
-        "[FRAMEWORK", "its operators", complete_names((*NAMES, *ALIASES)), None
-    ),
+    name: str | None = argument("[FRAMEWORK", "its operators", complete_operator_name, None),
     operator: str | None = argument(
         "[OPERATOR]]", "only it", complete_operator, None, follows="name"
     ),
@@ -63,7 +60,7 @@ def rules(
 
         sys.stdout.write(format_article_table(table))
         return 0
-    rows = computing.compute_rules(_select_operators(name, operator))
+    rows = computing.compute_rules(_select_operators([*filter(None, (name, operator))]))
     cells = [[rule.label, *rule.behaviours] for rule in rows]
     make_text = partial(_format_table, computing.HEADS, cells, settings)
     make_markdown = partial(computing.format_markdown, rows)
@@ -95,12 +92,9 @@ def _print_conventions(settings: Settings) -> int:
     return 0
 
 
-def _select_operators(name: str | None, operator: str | None) -> list[Operator]:
-    """All operators, a framework's, those of one name in every framework, or a single one."""
-    if name is None:
-        return operators()
-    if operator is not None and "." in name and "." in operator:
-        return [*find_operators(name), *find_operators(operator)]
-    if operator is not None:
-        return find_operators(f"{name}.{operator}")
-    return list(iter_called(name, operators())) or find_operators(name)
+def _select_operators(words: Sequence[str]) -> list[Operator]:
+    """All operators, a framework's, those of one name in every framework, or single ones."""
+    called = iter_called(words[0], operators()) if len(words) == 1 else ()
+    names = join_operator_names(words)
+    chosen = [*called] or [operator for name in names for operator in find_operators(name)]
+    return chosen or operators()

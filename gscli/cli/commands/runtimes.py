@@ -147,7 +147,7 @@ def write_cases(cases: Sequence[FuzzCase], output: str) -> int:
 
 @tool("runtimes", JSON_OPTION)
 def runtimes(
-    runtime: str | None = argument("[R]", "start it, and say what it answers", default=None),
+    runtime: str | None = argument("[R]", "start it, and say what it answers", _complete, None),
     python: str | None = PYTHON,
     adapter: str | None = option(
         "print the adapter of a runtime, one file", "NAME",
