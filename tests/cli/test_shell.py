@@ -338,7 +338,9 @@ def test_plain_sentences_are_ascii(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == plain
 
 
-@pytest.mark.parametrize("value", ["WIDTH=x", "PALETTE=foo", "MAX_BYTES=x"])
+@pytest.mark.parametrize(
+    "value", ["WIDTH=x", "PALETTE=foo", "MAX_BYTES=x", "QUIET=maybe", "DEBUG=2"]
+)
 def test_a_wrong_value_of_a_variable_names_it(
     value: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
