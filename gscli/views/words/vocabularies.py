@@ -41,7 +41,6 @@ PATH_TEMPLATES = SentenceTemplates(
         "read": ("{index}{moved} {arrow} {target} {arrow} {result} =", "{new}"),
         "read many": ("{index}{moved} {arrow} {target} {arrow} {result}, {size}", ""),
         "folded": ("{index}{moved} {arrow} {target} = {new} {arrow} {result}", ""),
-        "folded many": ("{index}{moved} {arrow} {target} {arrow} {result}, {size}", ""),
         "gradient": ("{index}{moved} {arrow} {result} =", "{new}"),
         "gradient many": ("{index}{moved} {arrow} {result}, {size}", ""),
         "unknown": ("{index}{moved} {arrow} {target} is written", ""),
@@ -63,8 +62,6 @@ MOVE_TEMPLATES = SentenceTemplates(
     {
         "read": ("{new}", ""),
         "read many": ("{target}", ""),
-        "folded": ("{new}", ""),
-        "folded many": ("{target}", ""),
         "gradient": ("{new}", ""),
         "set one": ("{update}", "{old} → {new}"),
         "met one": ("{update}", "{sum} = {new}"),
@@ -106,6 +103,10 @@ PLAIN_TEMPLATES = SentenceTemplates(
 )
 
 
+# Cases of which is said what is said of others, where they have no row of their own.
+_ALIKE = {"folded": "read", "set": "met", "mean": "met", "first": "met"}
+
+
 def format_entry(
     describer: Describer, entry: Entry, vocabulary: SentenceTemplates
 ) -> tuple[list[str], list[str]]:
@@ -113,7 +114,7 @@ def format_entry(
     facts = describer.describe(entry)
     rows = vocabulary.rows
     texts = facts.texts | {"moved": format_adjusted_vector(entry)}
-    names = (facts.case, "met" if facts.case in ("set", "mean", "first") else facts.case)
+    names = (facts.case, _ALIKE.get(facts.case, facts.case))
     amounts = (f" {facts.amount}", "")[: 1 + (facts.amount != "many")]
     keys = [name + amount for name in names for amount in amounts]
     parts = next(rows[key] for key in [*keys, ""] if key in rows)
