@@ -40,7 +40,7 @@ from gscli.layout.families import (
     normalize_axis,
     without_axis,
 )
-from gscli.layout.refusals import check_dtype, check_exact_shape, check_index_dtype, check_min_rank
+from gscli.layout.refusals import check_dtype, check_dtypes, check_exact_shape, check_min_rank
 
 FRAMEWORK = Framework("mxnet", "MXNet")
 
@@ -210,8 +210,7 @@ def batch_take(a: Tensor, indices: Tensor) -> NewOutput:
     memory.)
     """
     _check_legacy_shape(a, indices)
-    check_dtype(a, NUMBER_DTYPES, WHY)
-    check_index_dtype(indices, ("int32",))
+    check_dtypes(a, NUMBER_DTYPES, indices, ("int32",), why=WHY)
     problem = "batch_take wants a matrix and one index for each of its rows"
     fits = a.rank == 2 and indices.shape == a.shape[:1]  # noqa: PLR2004  a matrix
     check_rule(fits, problem, indices, a, valid="indices [n] for a [n,m]")
@@ -227,7 +226,8 @@ def _build_take_layout(a: Tensor, indices: Tensor, axis: int | None, mode: str) 
 def _check_vectors_first(data: Tensor, indices: Tensor) -> None:
     check_dtype(indices, NUMBER_DTYPES, WHY)
     _check_legacy_shape(data, indices)
-    check_min_rank(indices, 2, "the first axis holds the vectors: [[2]] for the one vector (2)")
+    hint = "the first axis holds the vectors: [[2]] for the one vector (2)"
+    check_min_rank(indices, rank=2, hint=hint)
     length, problem = indices.shape[0], f"index vectors have more than {MAX_VECTOR_LENGTH} numbers"
     where = f"{indices}: first axis {length} is the vector length"
     check_rule(length <= MAX_VECTOR_LENGTH, problem, where, valid=f"1 … {MAX_VECTOR_LENGTH}")

@@ -225,7 +225,7 @@ def tensor_scatter(
     """
     check_dtype(past_cache, CACHE_DTYPES)
     check_same_dtype(past_cache, update)
-    check_min_rank(past_cache, 2)
+    check_min_rank(past_cache, rank=2)
     dim = normalize_axis(axis, past_cache.rank, of=past_cache.name)
     batch, steps = past_cache.shape[0], update.shape[dim] if dim < update.rank else 1
     problem = "the sequence axis cannot be the first one"

@@ -44,14 +44,7 @@ from gscli.layout.families import (
     normalize_axis,
 )
 from gscli.layout.matching import find_dimension_numbers
-from gscli.layout.refusals import (
-    check_batch_dims,
-    check_dtype,
-    check_dtypes,
-    check_index_dtype,
-    check_min_rank,
-    check_same_dtype,
-)
+from gscli.layout.refusals import check_batch_dims, check_dtype, check_dtypes, check_min_rank
 from gscli.layout.windows import gather_windows, scatter_windows
 
 FRAMEWORK = Framework("stablehlo", "StableHLO")
@@ -174,9 +167,7 @@ def scatter(
     that lie outside; XLA, which runs StableHLO for JAX and TensorFlow, drops such a window whole.
     Integers wrap; NaN stays under max and min; bool: add and max are OR, mul and min are AND.
     """
-    check_dtype(inputs, NON_TEXT_DTYPES)
-    check_same_dtype(inputs, updates)
-    check_index_dtype(scatter_indices, INTEGERS)
+    check_dtypes(inputs, NON_TEXT_DTYPES, scatter_indices, INTEGERS, updates)
     if update_computation == "sub":
         numeric = [name for name in NON_TEXT_DTYPES if name != "bool"]
         check_dtype(inputs, numeric, "bool has no subtraction")

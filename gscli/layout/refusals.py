@@ -81,16 +81,17 @@ def _raise_or_collect(tensor: Tensor, refusal: DtypeError) -> None:
 
 
 def check_min_rank(
-    tensor: Tensor, rank: int = 1, hint: str = "", wanted: Shape | None = None
+    *tensors: Tensor, rank: int = 1, hint: str = "", wanted: Shape | None = None
 ) -> None:
-    """The input needs `rank` axes or more; `wanted`: a shape that it could have, where known.
+    """Inputs need `rank` axes or more; `wanted`: a shape that one could have, where known.
 
-    >>> check_min_rank(Tensor("data", (2,), "int8"))
+    >>> check_min_rank(Tensor("data", (2,), "int8"), Tensor("indices", (3,), "int64"))
     """
-    if tensor.rank < rank:
-        problem, legal = f"rank {tensor.rank} is not allowed", f"rank {rank} or more"
-        facts = {"where": str(tensor), "valid": legal, "hint": hint}
-        raise ShapeRefused(problem, name=tensor.name, wanted=wanted, **facts)
+    for tensor in tensors:
+        if tensor.rank < rank:
+            problem, legal = f"rank {tensor.rank} is not allowed", f"rank {rank} or more"
+            facts = {"where": str(tensor), "valid": legal, "hint": hint}
+            raise ShapeRefused(problem, name=tensor.name, wanted=wanted, **facts)
 
 
 def check_exact_shape(updates: Tensor, shape: Shape, parts: str = "", hint: str = "") -> None:

@@ -35,14 +35,7 @@ from gscli.layout import Layout, NewOutput, gather_layout, scatter_layout
 from gscli.layout.axes import Negative, OutOfBounds, Policy, Reduction, Tensor, Updates
 from gscli.layout.families import SCATTER_NAMES as STABLEHLO_NAMES
 from gscli.layout.families import DimensionNumbers
-from gscli.layout.refusals import (
-    check_dtype,
-    check_dtypes,
-    check_exact_shape,
-    check_index_dtype,
-    check_min_rank,
-    check_same_dtype,
-)
+from gscli.layout.refusals import check_dtypes, check_exact_shape, check_min_rank
 from gscli.layout.windows import gather_windows, scatter_windows
 
 SCATTER_NAMES = tuple(name.replace("input_b", "operand_b") for name in STABLEHLO_NAMES)
@@ -106,9 +99,7 @@ def _scatter(reduction: Reduction) -> FamilyMember:
         batching = operand_batching_dims, scatter_indices_batching_dims
         lists = update_window_dims, inserted_window_dims, *batching, scatter_dims_to_operand_dims
         numbers = DimensionNumbers(*lists, _check_vector_dim(scatter_indices), SCATTER_NAMES)
-        check_dtype(operand, NON_TEXT_DTYPES)
-        check_same_dtype(operand, updates)
-        check_index_dtype(scatter_indices, INTEGERS)
+        check_dtypes(operand, NON_TEXT_DTYPES, scatter_indices, INTEGERS, updates)
         check_bool_arithmetic(operand.dtype, reduction, str(operand))
         addressing = scatter_windows(operand, scatter_indices, updates, numbers)
         policy, values = Policy(Negative.OUTSIDE, WRITE_MODES[mode]), Updates(updates.name)

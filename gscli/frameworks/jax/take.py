@@ -21,7 +21,7 @@ from gscli.frameworks.operator import Comparison, compare_takes
 from gscli.layout import NewOutput, gather_layout
 from gscli.layout.axes import CLIP_OUTSIDE, WRAP_OUTSIDE, OutOfBounds, Policy, Tensor, Truncation
 from gscli.layout.families import address_axis_or_flat, address_elements_or_flat
-from gscli.layout.refusals import check_dtype, check_dtypes, check_index_dtype
+from gscli.layout.refusals import check_dtypes
 
 TakeMode: TypeAlias = Annotated[
     Literal["fill", "clip", "wrap"] | None,
@@ -52,9 +52,8 @@ def take(
     every index is refused. Only fill takes bool indices (0 and 1); JAX's other modes do not.
     JAX counts in the type of the indices (int8 -1 on 300 rows becomes 43); here it is 299.
     """
-    check_dtype(a, NON_TEXT_DTYPES)
     fills = mode in (None, "fill")
-    check_index_dtype(indices, (*INTEGERS, "bool") if fills else INTEGERS)
+    check_dtypes(a, NON_TEXT_DTYPES, indices, (*INTEGERS, "bool") if fills else INTEGERS)
     addressing = address_axis_or_flat(a, indices, axis)
     number = 0 if axis is None else axis % a.rank
     size = prod(a.shape) if axis is None else a.shape[number]

@@ -127,8 +127,7 @@ def gather_nd(
     let an axis of size 1 stretch, but gives no shape for it and the CPU plugin refuses it.
     """
     check_dtypes(data, DATA_DTYPES, indices, INTEGERS)
-    check_min_rank(data)
-    check_min_rank(indices)
+    check_min_rank(data, indices)
     check_batch_dims(batch_dims, 0, min(data.rank, indices.rank) - 1, data, indices)
     addressing = address_vectors(data, indices, batch_dims)
     shape, old = addressing.result_shape, opset == 5  # noqa: PLR2004  the version

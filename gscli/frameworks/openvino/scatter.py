@@ -141,8 +141,7 @@ def scatter_nd_update(
     Legal: 0 … s-1 in version 3, -s … s-1 in version 15. sum, sub and prod of bool are OR, XOR, AND.
     """
     check_dtypes(data, NUMERIC, indices)
-    check_min_rank(data)
-    check_min_rank(indices)
+    check_min_rank(data, indices)
     addressing = address_vectors(data, indices)
     shape = addressing.result_shape
     single = shape == () and set(updates.shape) <= {1}

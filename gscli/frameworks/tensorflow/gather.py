@@ -95,8 +95,7 @@ def gather_nd(
     of them, even by IGNORE (gather would not look).
     """
     check_dtypes(params, DTYPES, indices, INDEX_TYPES)
-    check_min_rank(params)
-    check_min_rank(indices)
+    check_min_rank(params, indices)
     check_batch_dims(batch_dims, 0, min(indices.rank - 1, params.rank), params, indices)
     addressing = address_vectors(params, indices, batch_dims)
     check_max_vector_length(indices, batch_dims)
@@ -115,8 +114,7 @@ def batch_gather(params: Tensor, indices: Tensor) -> NewOutput:
     reads another row's cell; gscli refuses it. gather with batch_dims = axis = q-1 came after it.
     """
     check_dtypes(params, DTYPES, indices)
-    check_min_rank(params)
-    check_min_rank(indices)
+    check_min_rank(params, indices)
     check_batch_dims(indices.rank - 1, 0, params.rank - 1, params, indices)
     last = indices.rank - 1
     return gather_layout(params, address_axis(params, indices, last, last), UNCHECKED)

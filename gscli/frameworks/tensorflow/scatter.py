@@ -159,7 +159,7 @@ def build_scatter_nd_layout(
     fits = not empty or (0 in indices.shape and 0 in updates.shape)
     check_rule(fits, problem, output, indices, updates, valid=legal)
     judged = vectors_always or not empty
-    check_min_rank(indices, 2 if judged else 1, hint)
+    check_min_rank(indices, rank=2 if judged else 1, hint=hint)
     if judged:
         check_vector_length(indices, min(output.rank, MAX_VECTOR_LENGTH))
     addressing = address_vectors(output, indices)

@@ -31,7 +31,7 @@ from gscli.layout.axes import (
     unspecified_nan,
 )
 from gscli.layout.families import address_axis
-from gscli.layout.refusals import check_dtype, check_dtypes, check_index_dtype, check_min_rank
+from gscli.layout.refusals import check_dtypes, check_min_rank
 
 DROP_NEGATIVE = Policy(Negative.SKIP)
 
@@ -52,8 +52,7 @@ def _unsorted_segment(
     def segment(
         data: Tensor, segment_ids: Tensor, *, num_segments: Segments, device: Device = "cpu"
     ) -> NewOutput:
-        check_index_dtype(segment_ids, ids)
-        check_dtype(data, allowed)
+        check_dtypes(data, allowed, segment_ids, ids)
         _check_segment_ids(data, segment_ids, num_segments, device)
         rows = Tensor("output", (num_segments, *data.shape[segment_ids.rank :]), data.dtype)
         # A mean also counts the ids themselves, and so looks at them when data is empty.

@@ -13,7 +13,7 @@ from gscli.frameworks.torch import FRAMEWORK, OPEN_ORDER
 from gscli.layout import NewOutput, scatter_layout
 from gscli.layout.axes import RAISE_OUTSIDE, Shape, Tensor, Updates
 from gscli.layout.families import address_own_place
-from gscli.layout.refusals import check_dtype, check_exact_shape, check_index_dtype
+from gscli.layout.refusals import check_dtypes, check_exact_shape
 
 KernelSize: TypeAlias = Annotated[
     Sizes | None,
@@ -40,8 +40,7 @@ def _unpool(rank: int, example: str) -> FamilyMember:
         padding: Padding = None,
         output_size: OutputSize = None,
     ) -> NewOutput:
-        check_dtype(input, FLOATS)
-        check_index_dtype(indices, ("int64",))
+        check_dtypes(input, FLOATS, indices, ("int64",))
         fits = input.rank in (rank + 1, rank + 2) and 0 not in input.shape[-rank - 1 :]
         legal = f"rank {rank + 1} or {rank + 2}: (batch,) channels and {rank} pooled"
         check_rule(fits, "input is not pooled", input, valid=f"{legal}, empty at most the batch")

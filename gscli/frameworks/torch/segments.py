@@ -19,7 +19,7 @@ from gscli.layout.axes import (
     Updates,
 )
 from gscli.layout.families import address_axis, normalize_axis
-from gscli.layout.refusals import check_dtype, check_index_dtype, check_min_rank
+from gscli.layout.refusals import check_dtypes, check_min_rank
 
 
 @FRAMEWORK.operator("'[[1.0,2.0],[3.0,4.0],[5.0,6.0]]' '[1,0,2]' --reduce sum")
@@ -49,8 +49,7 @@ def segment_reduce(
     parts = lengths if offsets is None else offsets
     if parts is None:
         raise UsageError("segments are not known", valid="lengths or offsets")
-    check_dtype(data, FLOATS)
-    check_index_dtype(parts)
+    check_dtypes(data, FLOATS, parts)
     check_min_rank(data)
     place = normalize_axis(axis, data.rank, of=data.name)
     counted = parts.shape if parts is lengths else parts.shape[-1:]
