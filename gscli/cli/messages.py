@@ -96,9 +96,7 @@ def translate_usage_error(error: Any, words: Sequence[str], path: str) -> UsageE
             hint = format_command(["gscli", verb, *names, *words]) if verb else hint
             return UsageError(f"no such option: {option}"[:200], hint=hint)
         case object(param=object(name=str(name), envvar=str(variable))):
-            return make_value_error(
-                name, os.environ[variable], "yes or no", "1 0 true false yes no"
-            )
+            return make_value_error(name, os.environ[variable], "yes or no", "1 0 yes no")
     problem = str(error.format_message()).rstrip(". ")
     return UsageError(problem[:1].lower() + problem[1:], hint=f"{path} --help")
 

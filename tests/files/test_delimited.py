@@ -236,7 +236,8 @@ def test_a_header_is_refused_with_the_words_for_its_numbers(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("text", "expected"),
     [("1,2\n3,4\n", [[1, 2], [3, 4]]), ("1\t2\n", [[1, 2]]), ("1\n2\n", [[1], [2]]),
-     ("\ufeff-1, .5\n", [[-1, 0.5]]), ("5", 5), (" [1,\n2]", [1, 2])],
+     ("\ufeff-1, .5\n", [[-1, 0.5]]), ("5", 5), (" [1,\n2]", [1, 2]), ("true", True),
+     ("true\nFalse\n", [[True], [False]]), ("true,false", [[True, False]])],
 )  # fmt: skip
 def test_a_table_on_a_stream_is_told_by_its_lines(text: str, expected: object) -> None:
     assert load("-", stdin=io.BytesIO(text.encode())).array.tolist() == expected
@@ -251,6 +252,7 @@ def test_columns_of_a_table_on_a_stream_go_by_their_names() -> None:
     with pytest.raises(ContentRefused) as refused:
         load("-", stdin=io.BytesIO(b"price\n1\n2\n"))
     assert refused.value.hint == "columns go by their names: -- -::price"
+    assert load("-::ok", stdin=io.BytesIO(b"ok,x\ntrue,1\n")).array.tolist() == [True]
     assert load("-::price", stdin=io.BytesIO(b"price\r\n1.5\r\n")).array.tolist() == [1.5]
     text = b'id,"qty, n",name\n1,2,ana\n'
     assert load('-::"qty, n",id', stdin=io.BytesIO(text)).array.tolist() == [[2, 1]]
@@ -260,7 +262,11 @@ def test_columns_of_a_table_on_a_stream_go_by_their_names() -> None:
     assert load("-::b", stdin=stored).array.tolist() == [2]
 
 
-@pytest.mark.parametrize("text", ["hello, world", "{1,2", "nan", "1 2", "b []\n5", "b\n1 finding"])
+@pytest.mark.parametrize(
+    "text",
+    ["hello, world", "{1,2", "nan", "1 2", "b []\n5", "b\n1 finding", "a,b\nc,d", "so\ntrue: yes"],
+)
 def test_other_texts_on_a_stream_are_no_tables(text: str) -> None:
-    with pytest.raises(ContentRefused, match="is not JSON"):
+    with pytest.raises(ContentRefused, match="is not JSON") as refused:
         load("-", stdin=io.BytesIO(text.encode()))
+    assert ("table of text" in refused.value.hint) == (text[0].isalpha() and "\n" in text)

@@ -39,10 +39,12 @@ MOST_VALUES = MEMORY_LIMIT // 64
 _WHOLE = re.compile(r"[+-]?\d+", re.ASCII)
 _FRACTION = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
-# A cell that begins as a number does.
-_NUMBER_CELL = re.compile(r"(?:^|(?<=[,\t]))\s*[-+.]?(?:\d[^,\t]*|inf|nan)\s*", re.ASCII)
-
 _TRUTH = {"true": True, "false": False, "True": True, "False": False}
+
+# A cell that begins as a number does, or says true or false.
+_NUMBER_CELL = re.compile(
+    rf"(?:^|(?<=[,\t]))\s*(?:[-+.]?(?:\d[^,\t]*|inf|nan)|{'|'.join(_TRUTH)})\s*", re.ASCII
+)
 
 
 class _Row(Record):
@@ -135,10 +137,11 @@ def _make_input(
 
 
 def sniff_table(first: bytes) -> str:
-    r"""The suffix that a text would have which is no JSON array: rows of numbers are a table.
+    r"""The suffix that a text would have which is no JSON array: rows of numbers are a table,
+    and those of true and false.
 
-    >>> [sniff_table(text) for text in (b"a,b\n1,2\n", b"1\t2\n", b"a\n2\n", b"5")]
-    ['.csv', '.tsv', '.csv', '.json']
+    >>> [sniff_table(text) for text in (b"a,b\n1,2\n", b"1\ttrue\n", b"a\n2\n", b"5", b"true")]
+    ['.csv', '.tsv', '.csv', '.json', '.json']
     """
     text = re.sub('"[^"]*"', '""', first.decode("utf-8", "replace"))  # what is quoted may hold any
     lines = text.strip("\ufeff\n ").splitlines()[:2]

@@ -83,7 +83,7 @@ def parse_json(data: bytes | memoryview, name: str, argument: str = "") -> Parse
         fits = (hint for word, hint in _PYTHON_WORDS.items() if text.startswith(word, error.pos))
         hint = next(fits, "")
         if name == STANDARD_INPUT and text[:1].isalpha() and "\n" in text.strip():
-            hint = "a picture is not read; -f npy in the command before hands on the result"
+            hint = "no picture or table of text is read; -f npy in the command before hands it on"
         problem = f"{name} is not JSON"
         raise ContentRefused(problem, where=where, details=details, hint=hint) from None
     except _RepeatedKeyError as error:
