@@ -174,8 +174,9 @@ def test_unknown_and_missing_names() -> None:
         gscli.run("gather", {"data": [1], "indices": [0], "updates": [1]})
     with pytest.raises(UsageError, match="needs indices"):
         gscli.run("gather", {"data": [1]})
-    with pytest.raises(UsageError, match="has no input 'indices'") as caught:
-        gscli.run("jax.at.get", {"x": [1], "indices": [0]})
+    assert gscli.run("jax.at.get", {"x": [1], "indices": [0]}).tolist() == [1]
+    with pytest.raises(UsageError, match="has no input 'indexes'") as caught:
+        gscli.run("jax.at.get", {"x": [1], "indexes": [0]})
     assert (caught.value.valid, caught.value.hint) == ("x indices_0", "did you mean indices_0?")
 
 
