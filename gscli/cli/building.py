@@ -14,6 +14,7 @@ import typer
 from typer.core import TyperArgument, TyperCommand, TyperOption
 
 from gscli.base import GscliError, UsageError
+from gscli.base.records import group_pairs
 from gscli.base.words import format_suggestion, quote_word, suggest_names
 from gscli.cli.options import (
     MAX_NUMBER,
@@ -157,13 +158,12 @@ class Command(HintedCommand, TyperCommand):
         return [*(self.input_metavars or (word.strip("{}") for word in arguments)), options]
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        headings: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
-        for parameter in self.get_params(ctx):
-            record = parameter.get_help_record(ctx)
-            if record is not None:
-                kind = "Arguments" if parameter.param_type_name == "argument" else "Options"
-                heading = getattr(parameter, "rich_help_panel", None) or kind
-                headings.setdefault(heading, []).append(record)
+        pairs = (
+            (getattr(each, "rich_help_panel", None) or f"{each.param_type_name.title()}s", record)
+            for each in self.get_params(ctx)
+            if (record := each.get_help_record(ctx)) is not None
+        )
+        headings: dict[str, list[Any]] = {"Arguments": [], "Options": []} | group_pairs(pairs)
         next(reversed(headings.values())).append(headings["Options"].pop())  # --help, at the end
         for heading, rows in headings.items():
             if rows:
@@ -412,9 +412,8 @@ def _format_attribute_help(attribute: Attribute) -> str:
         parts.append(f" (from opset {declared.since})")
     if attribute.is_required:
         parts.append(" (required)")
-    default = attribute.default
-    if not attribute.is_required and default not in (None, ""):
-        parts.append(f" (default {str(default).lower()})")
+    elif attribute.default not in (None, ""):
+        parts.append(f" (default {str(attribute.default).lower()})")
     return "".join(parts)
 
 
