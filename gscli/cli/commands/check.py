@@ -13,7 +13,6 @@ from gscli.cli.building import Call, Command, complete_file
 from gscli.cli.commands.runtimes import PYTHON
 from gscli.cli.options import (
     JSON_OPTION,
-    PICTURE_OPTIONS,
     SHARED_OPTIONS,
     Settings,
     argument,
@@ -131,10 +130,6 @@ check = make_operator_group(
     "check",
     "Every finding about some inputs: bad indices, duplicates, shapes, types. "
     "Exit status 1 when there is any. gscli check MODEL.onnx INPUTS.npz judges a whole model.",
-    (
-        "output", "format", "in_place", "message", "engine", "svg", "html", "quiz", "theme",
-        "verbose", "strict", "expect", "rtol", "atol", "plain", "color", "palette", "width",
-        *PICTURE_OPTIONS,
-    ),
+    SHARED_OPTIONS.keys() - {"json", "dtype", "max_bytes", "limit", "quiet", "debug"},
     CheckGroup,
-)  # fmt: skip
+)

@@ -59,12 +59,13 @@ def _unsorted_segment(
         averages = reduction in ("mean", "sqrt_n")
         checked = device == "cpu" and (averages or 0 not in data.shape)
         whole_mean = reduction == "mean" and data.dtype in INTEGERS
+        quotient = "float32" if bit_width(data.dtype) <= 16 else "float64"  # noqa: PLR2004  bits
         return scatter_layout(
             None,
             Updates("data", cast=not whole_mean),
             address_axis(rows, segment_ids, 0),
             DROP_NEGATIVE if checked else SKIP_OUTSIDE,
-            dtype=_quotient_dtype(data.dtype) if whole_mean else data.dtype,
+            dtype=quotient if whole_mean else data.dtype,
             reduction=reduction,
             include_self=not averages,
             accumulate=data.dtype if whole_mean else None,
@@ -143,11 +144,6 @@ def _check_segment_ids(data: Tensor, segment_ids: Tensor, num_segments: int, dev
     has_place = num_segments > 0 or 0 in segment_ids.shape or not is_compiled(device)
     problem, legal = "XLA writes into no segments at all", "1 or more, or no segment_ids"
     check_rule(has_place, problem, count, valid=legal)
-
-
-def _quotient_dtype(integer: str) -> str:
-    """What true division makes of two integers in TensorFlow."""
-    return "float32" if bit_width(integer) <= 16 else "float64"  # noqa: PLR2004  bits
 
 
 def _sorted_segment(reduction: Reduction, allowed: tuple[str, ...]) -> FamilyMember:
