@@ -35,13 +35,12 @@ MAX_PROBLEM_CHARACTERS = 300
 
 
 class CaseResult(Record):
-    """What became of a case; `problem` is empty when it passed.
+    """What became of a case: `problem` is empty when it passed.
 
     `is_tolerated`: a runtime answers where the record is a refusal, as `fuzz` tolerates. `finding`:
     the failure as `fuzz` tells it; None where a case passed or was not tried.
     """
 
-    case: Case
     problem: str = ""
     is_tolerated: bool = False
     finding: FuzzFinding | None = None
@@ -56,7 +55,7 @@ def run_case(case: Case) -> CaseResult:
     if reply.status != "unsupported":
         return _judge_reply(case, reply)
     problem = f"not tried: {reply.text}"[:MAX_PROBLEM_CHARACTERS]
-    return CaseResult(case, "" if case.expect == "open" else problem)
+    return CaseResult("" if case.expect == "open" else problem)
 
 
 def run_case_on(runtime: RuntimeProcess, case: Case) -> CaseResult | None:
@@ -91,13 +90,13 @@ def _judge_reply(case: Case, reply: Reply) -> CaseResult:
     """An answer held against the record."""
     mismatch, problem = _find_difference(case, reply)
     if mismatch is None:
-        return CaseResult(case)
+        return CaseResult()
     finding = None
     with suppress(UsageError):  # there may be no such operator
         operator, is_gradient = find_operator(case.operator), mismatch.kind in GRADIENT_KINDS
         call = FuzzCase(operator, case.inputs, case.attrs, is_gradient, case)
         finding = FuzzFinding(call, mismatch, reply)
-    return CaseResult(case, problem[:MAX_PROBLEM_CHARACTERS], finding=finding)
+    return CaseResult(problem[:MAX_PROBLEM_CHARACTERS], finding=finding)
 
 
 def _find_difference(case: Case, reply: Reply) -> tuple[Mismatch | None, str]:

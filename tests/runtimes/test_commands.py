@@ -525,6 +525,17 @@ def test_verify_writes_a_junit_report(cases: Path, tmp_path: Path) -> None:
     assert [case.get("name") for case in ET.parse(report).getroot()] == ["three"]
 
 
+def test_what_a_runtime_does_not_answer_is_skipped_in_the_report_too(cases: Path) -> None:
+    cases.write_text(cases.read_text("utf-8").replace('"Gather"', '"TensorScatter"', 1), "utf-8")
+    words = ("verify", str(cases), "--on", f"{WRONG} right", "--junit", "-")
+    _, out, err = gscli(*words)
+    assert err.endswith("1 passed, 0 failed, 1 warning, 1 skipped\n")
+    suite = ET.fromstring(out)
+    assert (suite.get("tests"), suite.get("skipped")) == ("3", "2")
+    reasons = {str(case.get("name")): case[0].get("message") for case in suite if len(case)}
+    assert reasons["one:a"] == "the runtime has no such call"
+
+
 @pytest.mark.parametrize(
     ("only", "status", "counts"),
     [

@@ -61,6 +61,7 @@ from gscli.cli.options import (
 
 if TYPE_CHECKING:
     from gscli.base import GscliError
+    from gscli.lab.cases import Case
     from gscli.runtimes.findings import FuzzFinding
     from gscli.runtimes.recorded import CaseResult
 
@@ -113,7 +114,7 @@ def verify(
         for path in files:
             for case in read_cases(path, partial(tally.refuse, path)):
                 if only in case.id:
-                    tally.add(run(case), path)
+                    tally.add(run(case), case, path)
                     progress.advance()
     accepted.warn_of_unmatched(name for failure in tally.failures for name in failure.names)
     was_tried = len(tally.passed) + len(tally.failures) > len(tally.refusals)
@@ -150,7 +151,7 @@ def _nothing_run_error(tally: _CaseCounts, only: str) -> GscliError:
     from gscli.base import InputRefused
 
     if tally.skipped:
-        problem = f"the runtime answers none of {format_count(tally.skipped, 'case')}"
+        problem = f"the runtime answers none of {format_count(len(tally.skipped), 'case')}"
         return InputRefused(problem, hint="gscli runtimes R tells what it answers")
     if only:
         problem = f"no case's id contains {only!r}"[:200]
@@ -214,7 +215,7 @@ class _CaseCounts:
     strict: bool
     form: str | None
     write: Callable[[str], object]
-    skipped: int = 0
+    skipped: list[str] = field(default_factory=list)
     passed: list[str] = field(default_factory=list)
     failures: list[FailedCase] = field(default_factory=list)
     refusals: list[GscliError] = field(default_factory=list)
@@ -235,7 +236,7 @@ class _CaseCounts:
         counts = {"passed": len(self.passed), "failed": len(self.select("failed"))}
         rare: tuple[Outcome, ...] = ("warning", "known")
         counts |= {name: len(self.select(name)) for name in rare if self.select(name)}
-        counts |= {"skipped": self.skipped} if is_runtime else {}
+        counts |= {"skipped": len(self.skipped)} if is_runtime else {}
         return counts | ({"refused": len(self.refusals)} if self.refusals else {})
 
     def select(self, outcome: Outcome) -> list[FailedCase]:
@@ -253,16 +254,16 @@ class _CaseCounts:
         if self.form is not None:
             self.write(failure.format_text(self.form))
 
-    def add(self, result: CaseResult | None, path: str) -> None:
+    def add(self, result: CaseResult | None, case: Case, path: str) -> None:
         """Count a case and print its failure; None where a runtime has no such thing."""
         if result is None:
-            self.skipped += 1
+            self.skipped.append(case.id)
         elif not result.problem:
-            self.passed.append(result.case.id)
+            self.passed.append(case.id)
         else:
             from gscli.lab.cases import build_repro_command
 
-            case, finding = result.case, result.finding
+            finding = result.finding
             is_gradient = finding is not None and finding.case.has_gradients
             command = build_repro_command(case, path, has_gradients=is_gradient)
             facts = case.id, result.problem, command, path, case.line, finding
@@ -286,13 +287,19 @@ def _format_causes(findings: Sequence[FuzzFinding]) -> Iterator[str]:
 
 
 def _save_junit(path: str, tally: _CaseCounts, on: str, seconds: float) -> None:
-    """A test case for each case and refused line; known and tolerated failures are skipped ones."""
+    """A test case for each case and refused line; known and tolerated failures are skipped ones,
+    as are cases that the runtime does not answer.
+    """
     from gscli.cli.call.results import save_text
     from gscli.runtimes.reports import format_junit_suite
 
     name, kinds = on or "gscli", {"failed": "failure", "refused": "error"}
-    others = group_pairs(
+    cases = [
         (kinds.get(failure.outcome, "skipped"), (failure.id, failure.problem, failure.command))
         for failure in tally.failures
-    )
+    ]
+    cases += [
+        ("skipped", (case_id, "the runtime has no such call", "")) for case_id in tally.skipped
+    ]
+    others = group_pairs(cases)
     save_text(path, format_junit_suite(f"gscli verify {name}", name, seconds, tally.passed, others))
