@@ -18,12 +18,14 @@ from page.browser import Browser, browser, missing
 from page.examples import EXAMPLES, added, averaged, dropped, gathered, large
 
 from gscli import trace
+from gscli.gradients.call import trace_gradients
 from gscli.lab.answers import ComparisonResult
 from gscli.lab.compare import compare
 from gscli.lab.expectation import OutputDiagnosis
 from gscli.traces import Trace
 from gscli.views.look import ViewOptions
 from gscli.views.page import render_page
+from gscli.views.words.gradient_words import make_flow
 
 pytestmark = [
     pytest.mark.browser,
@@ -225,6 +227,15 @@ def test_the_target_reads_as_a_sum_and_a_bar_says_how_it_filled_up(show: Any) ->
     assert words(window.run(bar)) == "how this cell filled up 1+20b → 21"
     go(window, 0)
     assert window.run(sums) == []
+
+
+def test_no_bar_fills_a_gradient_with_those_of_updates(show: Any) -> None:
+    """What data is given is no sum of what the updates of its cell are given."""
+    call = {"data": [10.0, 20.0], "indices": [[1], [1]], "updates": [2.0, 3.0]}
+    run = trace("onnx.scatter_nd", call, {"reduction": "mul"})
+    window = show(make_flow(trace_gradients(run)))
+    go(window, 2)
+    assert window.run("return document.querySelector('.filling').innerText") == ""
 
 
 COVERED = """
@@ -499,7 +510,30 @@ def test_a_quiz_takes_infinity_by_both_names(show: Any, typed: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("typed", "said"), [("5.67", "All 2"), ("5.666666666666667", "All 2"), ("5.7", "1 of 2")]
+    ("data", "typed", "said"),
+    [
+        (["a", "A"], "a", "0 of"),
+        (["a", "A"], '"A"', "All"),
+        (["1", "1.0"], "1", "0 of"),
+        ([2**53, 2**53 + 1], str(2**53), "0 of"),
+        ([2**53, 2**53 + 1], str(2**53 + 1), "All"),
+        ([3, 41], "41.0", "All"),
+        ([1.5, 0.625], "0,625", "All"),
+    ],
+)
+def test_a_quiz_compares_numbers_by_value_and_texts_by_letter(
+    show: Any, data: list[Any], typed: str, said: str
+) -> None:
+    window = show(trace("onnx.gather", {"data": data, "indices": [1]}), quiz=True)
+    window.type(".output input", typed)
+    window.press("Enter")
+    assert words(window.run(SAID)).startswith(f"{said} 1 cells are right")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [("5.67", "All 2"), ("5,667", "All 2"), ("5.666666666666667", "All 2"), ("5.7", "1 of 2")],
 )
 def test_a_quiz_takes_fractions_rounded_to_three_digits_or_more(
     show: Any, typed: str, said: str

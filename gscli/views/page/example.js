@@ -41,8 +41,7 @@ function Example(section) {
   var step = output.last;
   var lit = [];
   var now = [];
-  desk.appendChild(player.element);
-  desk.appendChild(say);
+  desk.append(player.element, say);
   section.insertBefore(desk, stage);
 
   /* Replaying: the output after `step` entries. Before the first, the first is pointed out. */
@@ -151,7 +150,9 @@ function Example(section) {
   function add(entry) {
     var cells = entry === null ? [] : output.cells(entry);
     var alone = !gather && cells.length === 1 ? cells[0] : null;
-    var writers = alone ? entriesOf(alone).filter(function (each) { return each < step; }) : [];
+    // No entry brings what the gradient of data holds.
+    var writers = alone && facts.act !== "gradient"
+      ? entriesOf(alone).filter(function (each) { return each < step; }) : [];
     if (alone && entry === step - 1 && facts.entries[entry].sum && !alone.matches(".off")) {
       alone.setAttribute("data-s", facts.entries[entry].sum);
       alone.classList.add("sum");
@@ -174,7 +175,7 @@ function Example(section) {
 
   function tell(parts) {
     say.textContent = "";
-    parts.forEach(function (part) { say.appendChild(part); });
+    say.append.apply(say, parts);
   }
 
   /* Pointer and focus; one entry of the list is a tab stop. */

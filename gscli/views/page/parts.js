@@ -37,7 +37,7 @@ function onEnter(element, action) {
 }
 
 // A disabled button would lose the focus of a keyboard user who pressed it to the end.
-function enable(element, on) { element.setAttribute("aria-disabled", String(!on)); }
+function enable(element, on) { element.setAttribute("aria-disabled", !on); }
 
 function between(low, value, high) { return Math.max(low, Math.min(value, high)); }
 

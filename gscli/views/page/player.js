@@ -11,7 +11,7 @@ function Player(last, go) {
   var slider = make("input", { type: "range", min: 0, max: last, value: 0, "aria-label": "step" });
   var progress = make("span");
   var element = make("div", { "class": "controls" });
-  [back, next, play, slider, progress].forEach(function (part) { element.appendChild(part); });
+  element.append(back, next, play, slider, progress);
   slider.addEventListener("input", function () { stop(); go(Number(slider.value)); });
 
   function start() {
@@ -32,8 +32,8 @@ function Player(last, go) {
   function show(at) {
     step = at;
     slider.value = step;
-    slider.setAttribute("aria-valuetext", "step " + step + " of " + last);
     progress.textContent = "step " + step + " of " + last;
+    slider.setAttribute("aria-valuetext", progress.textContent);
     enable(back, step > 0);
     enable(next, step < last);
     enable(play, last > 0);
@@ -43,7 +43,7 @@ function Player(last, go) {
   function add(text, action) {
     var toggle = button(text, function () {
       var pressed = toggle.getAttribute("aria-pressed") !== "true";
-      toggle.setAttribute("aria-pressed", String(pressed));
+      toggle.setAttribute("aria-pressed", pressed);
       stop();
       action(pressed);
     });

@@ -45,13 +45,12 @@ function Quiz(section, solved) {
       right += good && changes(place) ? 1 : 0;
       spoilt += good || changes(place) ? 0 : 1;
       cells[place].className = !good ? "wrong" : changes(place) ? "right" : "";
-      input.setAttribute("aria-invalid", String(!good));
+      input.setAttribute("aria-invalid", !good);
     });
-    var verdict = right + " of " + changing + " " + counted + " are right";
-    if (spoilt) { verdict += ", and " + spoilt + " should have kept its value"; }
-    score.textContent = right === changing && !spoilt
-      ? "All " + changing + " " + counted + " are right. Reveal shows the steps."
-      : verdict + ". Try again, or reveal.";
+    var done = right === changing && !spoilt;
+    score.textContent = (done ? "All " : right + " of ") + changing + " " + counted + " are right"
+      + (spoilt ? ", and " + spoilt + " should have kept its value" : "")
+      + (done ? ". Reveal shows the steps." : ". Try again, or reveal.");
   }
 
   // The whole result, beside it what was typed in its place; the steps lie before it.
@@ -76,21 +75,24 @@ function Quiz(section, solved) {
   }
 }
 
-// Values are compared as numbers where they are numbers: 41 is 41.0.
+// Values are compared as numbers where they are numbers: 41 is 41.0, and 0,5 is 0.5; those too long
+// for that, and texts, which stand in quotes, as they are written.
 function equal(typed, right) {
   function bare(text) {
-    text = text.replace(/^"|"$/g, "").toLowerCase();
+    text = text.toLowerCase().replace(",", ".");
     return { "true": "t", "false": "f" }[text] || text.replace("infinity", "inf");
   }
+  if (right[0] === '"') { return typed.replace(/^"|"$/g, "") === right.slice(1, -1); }
   var a = bare(typed), b = bare(right);
-  return a === b || (a !== "" && b !== "" && Number(a) === Number(b));
+  return a === b || (a !== "" && b !== "" && !/^-?\d{16}/.test(b) && Number(a) === Number(b));
 }
 
 // A fraction may be rounded, to three digits at least: 5.67 and 5.666666667 are 5.6667.
 function same(typed, right) {
   function length(text) { return text.replace(/e.*|\D/gi, "").replace(/^0+/, "").length; }
   function round(text) {
-    return Number(text).toPrecision(Math.max(3, Math.min(length(typed), length(right))));
+    return Number(text.replace(",", "."))
+      .toPrecision(Math.max(3, Math.min(length(typed), length(right))));
   }
   return equal(typed, right)
     || (/[.e]/.test(right) && right * 1 && round(typed) === round(right));
