@@ -338,15 +338,14 @@ class Settings(Record):
         """
         return self.quiet and self._replace(quiet=False).is_screen_used
 
-    @property
-    def picture_flags(self) -> list[str]:
-        """The options that were given for a picture.
+    def list_flags(self, *names: str) -> list[str]:
+        """Those of some options that were given, as they are written.
 
-        >>> Settings(full=True, rows=3, limit=2).picture_flags
+        >>> Settings(full=True, rows=3, limit=2).list_flags(*PICTURE_OPTIONS)
         ['--full', '--rows']
         """
-        names = [name for name in PICTURE_OPTIONS if is_set(getattr(self, name))]
-        return [SHARED_OPTIONS[name].flags[-1] for name in names]
+        present = (name for name in names if is_set(getattr(self, name)))
+        return [SHARED_OPTIONS[name].flags[-1] for name in present]
 
     @property
     def is_picture_drawn(self) -> bool:
@@ -359,7 +358,7 @@ class Settings(Record):
         ... )
         (True, False, True)
         """
-        is_detailed = bool(self.picture_flags) or self.limit is not None
+        is_detailed = bool(self.list_flags(*PICTURE_OPTIONS, "limit"))
         is_apart = not self.is_result_saved or (is_detailed and self.output is not None)
         return self.is_screen_used and is_apart
 

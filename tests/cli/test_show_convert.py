@@ -133,7 +133,7 @@ def test_a_slice_is_all_that_is_told_of_a_tensor(
         assert "another number of parts" in capsys.readouterr().err
     assert run_safely(["show", str(archive), "--slice", "1,0:2", "--json"]) == 2
     refusal = json.loads(capsys.readouterr().err)["error"]
-    assert refusal["hint"] == f"name one of them: {archive}::table"
+    assert refusal["hint"] == f"name one of them: {archive}::table, or leave out --slice"
 
 
 def test_several_files_follow_each_other(

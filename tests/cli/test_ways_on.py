@@ -651,7 +651,18 @@ def test_lessons_have_a_next_step(tmp_path: Path) -> None:
         ("runtimes --adapter onnx --python p", "--adapter prints a file and asks nobody"),
         ("samples first-look --answer --run", "--answer is for reading a lesson"),
         ("show [1] --stat --svg x.svg", "--stat prints a line and draws nothing"),
-        ("show two.npz --svg x.svg", "one SVG shows one tensor"),
+        ("show two.npz two.npz --svg x.svg", "one SVG shows one tensor"),
+        *(
+            (f"show {words}", "the tensors of two.npz are listed, not drawn")
+            for words in (
+                "two.npz --svg x.svg",
+                "two.npz --full",
+                "[1] two.npz --rows 2",
+                "two.npz --precision 2",
+                "two.npz --slice 0",
+                "two.npz --dtype float32",
+            )
+        ),
         ("verify x.jsonl --format github -q", "--format is how failures are printed one by one"),
         ("verify x.jsonl --format junit", "--format does not take 'junit'"),
         ("scatter-nd [1] [[0]] [2] --in-place=foo", "--in-place does not take 'foo'"),

@@ -32,6 +32,7 @@ from gscli.base.arrays import Array
 from gscli.base.records import Arguments
 from gscli.base.words import format_count, format_shape
 from gscli.cli.options import (
+    PICTURE_OPTIONS,
     Settings,
     check_places,
     detect_screen,
@@ -386,13 +387,13 @@ def check_outputs(
     terminal would choke on, and options of a picture where none is drawn, as a command that does
     not draw on the screen has none. Returns the output that `--expect` names, if it does.
     """
-    flags, on_screen = settings.picture_flags, settings._replace(quiet=False).is_picture_drawn
+    flags = settings.list_flags(*PICTURE_OPTIONS)
+    on_screen = settings._replace(quiet=False).is_picture_drawn
     if on_screen and not draws:  # sentences have numbers, too
         flags = [flag for flag in flags if flag != "--precision"]
     idle = flags * (not any((settings.svg, settings.html, draws and on_screen)))
     refuse_flags(idle, "no picture is drawn", "add --svg FILE, or " * (not settings.in_place))
-    cut = [flag for flag in flags if flag in ("--rows", "--edge") and settings.full]
-    refuse_flags(cut, "--full draws every cell")
+    refuse_flags(settings.list_flags("rows", "edge") * settings.full, "--full draws every cell")
     to_store = settings.is_save_only and file_suffix(settings.output or "") in STORES
     problem = "--engine dask writes a Zarr store and nothing else"
     fits, hint = settings.engine is None or to_store, "-o out.zarr, and no picture"

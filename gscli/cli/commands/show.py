@@ -23,12 +23,14 @@ from gscli.base import DtypeRefused, UsageError
 from gscli.base.words import format_columns, format_shape, join_lines, sanitize
 from gscli.cli.building import complete_file, tool
 from gscli.cli.options import (
+    PICTURE_OPTIONS,
     SHARED_OPTIONS,
     Settings,
     argument,
     make_view_options,
     option,
     print_report,
+    refuse_flags,
 )
 
 if TYPE_CHECKING:
@@ -67,11 +69,18 @@ def show(
     check_outputs(settings._replace(slice=None))  # which is of what is printed, in any form
     if settings.svg is not None and len(words) > 1:
         raise UsageError("one SVG shows one tensor", where=f"{len(words)} files")
-    for number, text in enumerate(words):
+    vain = settings.list_flags(*PICTURE_OPTIONS, "svg", "dtype")
+    shown: list[tuple[str, list[Member] | None, Content | None]] = []
+    for text in words:
         stdin = None
         if text.strip() == "-":
             stdin = files.read_standard_input(None, settings.max_bytes or files.MAX_BYTES)
         listed = _list_several(text, settings.max_bytes, stdin)
+        if listed is not None and not stat:
+            hint = f"name one of them: {member_word(text, listed[0].name)}, or " if listed else ""
+            refuse_flags(vain, f"the tensors of {sanitize(text)} are listed, not drawn", hint)
+        shown.append((text, listed, stdin))
+    for number, (text, listed, stdin) in enumerate(shown):
         if len(words) > 1 and settings.json is None and not settings.quiet:
             titled = listed is None and not stat  # a picture bears its own name
             sys.stdout.write("\n" * bool(number) + ("" if titled else f"{sanitize(text)}\n"))
@@ -81,10 +90,6 @@ def show(
             drawn = not (settings.plain or settings.json or settings.dtype)
             loaded = files.load(text, name="tensor", leave=drawn, stdin=stdin, **settings.reading)
             _print_tensor(loaded, settings)
-        elif settings.slice is not None or settings.svg is not None:
-            kind = "one SVG shows" if settings.slice is None else "--slice is a part of"
-            hint = f"name one of them: {member_word(text, listed[0].name)}" if listed else ""
-            raise UsageError(f"{kind} one tensor", where=sanitize(text), hint=hint)
         else:
             _print_members(text, listed, settings)
     return 0
