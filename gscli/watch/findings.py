@@ -43,8 +43,16 @@ CALLERS = 3
 
 SCREEN_WIDTH = 100
 
-# A line that adds to cells by index: data, index and what is added.
-ADDITION = re.compile(r"([\w.]+)\[(\w+)\]\s*\+=\s*(\w+)")
+# A line that adds to cells by index or subtracts: data, index and what is added.
+ADDITION = re.compile(r"([\w.]+)\[(\w+)\]\s*[-+]=\s*(\w+)")
+
+# What changes cells in place, and what PyTorch has for every occurrence of a cell.
+IN_PLACE = re.compile(r"(?:\*\*|//|<<|>>|[-+*/%&|^])=")
+ACCUMULATING_CALLS = {
+    "+=": "to add every occurrence: index_add_, scatter_add_ or accumulate=True",
+    "-=": "to subtract every occurrence: index_add_ with alpha=-1",
+    "*=": "to multiply by every occurrence: index_reduce_ or scatter_reduce_ with 'prod'",
+}
 
 # Characters of an expression that are underlined: where it begins stays on the screen.
 MAX_CARETS = 60
@@ -219,23 +227,25 @@ def _iter_parts(name: str, owner: object, has_own: bool) -> Iterator[tuple[str, 
                 yield from ((f"{name}.{key}", value) for key, value in members(owner))
 
 
-def suggest_addition(place: Place, frame: FrameType | None, index: Any, values: Any) -> str:
+def suggest_accumulation(place: Place, frame: FrameType | None, index: Any, values: Any) -> str:
     """What counts every occurrence, in the names of a line like `c[b] += a`; else in general.
+
+    A line that changes no cells in place is told how to add.
 
     In names where b is the `index`, None where index_add_ does not take it, and a has the shape
     and the type of the `values` that were written.
 
     >>> from numpy import array
     >>> line, b, a = CaretLine("c[b] += a", 0, 4), array([0, 0]), array([1.0, 2.0])
-    >>> suggest_addition(Place("a.py:1", line), sys._getframe(), b, a)
+    >>> suggest_accumulation(Place("a.py:1", line), sys._getframe(), b, a)
     'to add every occurrence: c.index_add_(0, b, a)'
-    >>> suggest_addition(Place("a.py:1", CaretLine("c[b] *= a", 0, 4)), sys._getframe(), b, a)
-    "to multiply by every occurrence: index_reduce_ or scatter_reduce_ with 'prod'"
+    >>> suggest_accumulation(Place("a.py:1", CaretLine("c[b] /= a", 0, 4)), None, b, a)
+    'PyTorch has no call that does /= for every occurrence'
     """
     text = place.line.text if place.line else ""
-    verb, call = "add", "index_add_, scatter_add_ or accumulate=True"
-    if "*=" in text:
-        verb, call = "multiply by", "index_reduce_ or scatter_reduce_ with 'prod'"
+    sign = next(iter(IN_PLACE.findall(text)), "+=")
+    no_call = f"PyTorch has no call that does {sign} for every occurrence"
+    hint = ACCUMULATING_CALLS.get(sign, no_call)
     parts = ADDITION.fullmatch(text)
     if parts and frame and index is not None:
         data, key, source = parts.groups()
@@ -243,8 +253,9 @@ def suggest_addition(place: Place, frame: FrameType | None, index: Any, values: 
         added: Any = names.get(source)
         fits = getattr(added, "shape", None) == values.shape and added.dtype == values.dtype
         if fits and names.get(key) is index:
-            call = f"{data}.index_add_(0, {key}, {source})"
-    return f"to {verb} every occurrence: {call}"
+            alpha = ", alpha=-1" * (sign == "-=")
+            hint = f"{hint.partition(':')[0]}: {data}.index_add_(0, {key}, {source}{alpha})"
+    return hint
 
 
 class ProgramFinding:

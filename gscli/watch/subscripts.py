@@ -32,6 +32,13 @@ def rewrite(source: bytes, path: str) -> ast.Module:
     return ast.fix_missing_locations(tree)
 
 
+# NumPy's functions of two arrays by the operators of Python's grammar; not of @, which has no `at`.
+UFUNCS = {
+    "Add": "add", "Sub": "subtract", "Mult": "multiply", "Div": "divide", "Mod": "remainder",
+    "FloorDiv": "floor_divide", "Pow": "power", "BitAnd": "bitwise_and", "BitOr": "bitwise_or",
+    "BitXor": "bitwise_xor", "LShift": "left_shift", "RShift": "right_shift",
+}  # fmt: skip
+
 # NumPy's functions with an index; `at` is that of a ufunc.
 FUNCTIONS = ("take", "put", "take_along_axis", "put_along_axis", "at")
 
@@ -68,7 +75,8 @@ class _Rewriter(ast.NodeTransformer):
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
         self.generic_visit(node)
         if isinstance(target := node.target, ast.Subscript):
-            call = _call("update", target, target.value, _make_key(target.slice))
+            ufunc = ast.Constant(UFUNCS.get(type(node.op).__name__, ""))
+            call = _call("update", target, ufunc, target.value, _make_key(target.slice))
             node.target = ast.copy_location(ast.Attribute(call, "cells", ast.Store()), target)
         return node
 
@@ -120,7 +128,7 @@ class SubscriptWatch(CallWatch):
             there, hint = data[key], "numpy.add.at adds them all"
             self.note_lost(seen, there, np.asarray(value).astype(there.dtype), hint=hint)
 
-    def update(self, data: Any, key: Any) -> Subscripted:
+    def update(self, ufunc: str, data: Any, key: Any) -> Subscripted:
         """The target of `data[key] += …`: cells that are named twice are changed once."""
         seen = self._judge_subscript("setitem", data, key)
         cells = np.arange(0)
@@ -129,8 +137,7 @@ class SubscriptWatch(CallWatch):
                 cells = np.arange(data.size).reshape(data.shape)[key]
         if seen is not None and (repeated := cells.size - np.unique(cells).size):
             text = f"{repeated:,} of {cells.size:,} entries repeat a cell, which changes only once"
-            hint = "ufunc.at applies them all: numpy.add.at for +=, numpy.multiply.at for *="
-            self.note(seen, "lost", text, hint=hint)
+            self.note(seen, "lost", text, hint=f"numpy.{ufunc}.at applies them all" * bool(ufunc))
         return Subscripted(data, key)
 
     def call(self, function: Any, /, *args: Any, **named: Any) -> Any:

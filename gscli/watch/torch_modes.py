@@ -25,7 +25,7 @@ from gscli.base.records import Record, cached_property
 from gscli.frameworks import find_operator
 from gscli.plan import plan_call
 from gscli.watch.aten import COMPOSITES, AtenRule, find_rule
-from gscli.watch.findings import LineHistory, suggest_addition
+from gscli.watch.findings import LineHistory, suggest_accumulation
 from gscli.watch.judging import (
     MAX_SAVED_BYTES,
     CallWatch,
@@ -181,7 +181,7 @@ class TorchWatch(CallWatch):
         if not torch.equal(there, updates):
             label = f"{seen.function.label}; which one stays is open on a GPU"
             vector = index if index is not None and index.dim() == 1 else None
-            hint = suggest_addition(seen.history.place, seen.frame, vector, updates)
+            hint = suggest_accumulation(seen.history.place, seen.frame, vector, updates)
             self.note_lost(seen, there, updates, " with different values", label=label, hint=hint)
 
 

@@ -23,7 +23,7 @@ from gscli.watch.findings import (
     WatchedIndex,
     find_name,
     point_at,
-    suggest_addition,
+    suggest_accumulation,
 )
 from gscli.watch.judging import ProgramCall, SeenCall, infer_ranges, refuse_call, save_call
 
@@ -202,10 +202,27 @@ def test_an_addition_is_suggested_in_general_where_it_would_not_do(line: str) ->
     b, a = np.array([0, 0]), np.ones(2)
     d, wide, whole = b.copy(), np.ones((1, 2)), np.ones(2, int)
     assert (len(d), wide.size, whole.size) == (2, 2, 2)
-    assert suggest_addition(place, sys._getframe(), b, a).endswith("accumulate=True")
+    assert suggest_accumulation(place, sys._getframe(), b, a).endswith("accumulate=True")
     named = place._replace(line=place.line and place.line._replace(text="c[b] += a"))
-    assert suggest_addition(named, sys._getframe(), b, a).endswith(": c.index_add_(0, b, a)")
-    assert suggest_addition(named, sys._getframe(), None, a).endswith("accumulate=True")
+    assert suggest_accumulation(named, sys._getframe(), b, a).endswith(": c.index_add_(0, b, a)")
+    assert suggest_accumulation(named, sys._getframe(), None, a).endswith("accumulate=True")
+
+
+@pytest.mark.parametrize(
+    ("line", "hint"),
+    [
+        ("c[b] -= a", "to subtract every occurrence: c.index_add_(0, b, a, alpha=-1)"),
+        ("c[b] -= 2 * a", "to subtract every occurrence: index_add_ with alpha=-1"),
+        ("c[b] *= a", "multiply by every occurrence: index_reduce_ or scatter_reduce_ with 'prod'"),
+        *((f"c[b] {sign} a", f"PyTorch has no call that does {sign} for every occurrence")
+          for sign in ("/=", "//=", "%=", "**=", "|=", "<<=")),
+        ("c[b] = a >= b", "to add every occurrence: index_add_, scatter_add_ or accumulate=True"),
+    ],
+)  # fmt: skip
+def test_what_does_the_same_for_every_occurrence_is_suggested(line: str, hint: str) -> None:
+    a, b = np.ones(2), np.array([0, 0])
+    place = Place("a.py:1", refuse([[7]]).detail_items[0]._replace(text=line))  # type: ignore[union-attr]
+    assert suggest_accumulation(place, sys._getframe(), b, a).endswith(hint)
 
 
 def test_a_saved_call_is_taken_by_the_command_of_its_hint(
