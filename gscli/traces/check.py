@@ -211,12 +211,12 @@ def _index_findings(
 
 def _adjusted_findings(plan: ValidatedPlan, listed: int) -> Iterator[CheckFinding]:
     """Numbers that are not read as written."""
-    counts = count_outcomes(plan, listed)
+    counts = count_outcomes(plan, max(listed, 1))  # the first index below zero is always named
     for outcome, count in counts.counts.items():
         if outcome == "from_end":
             yield from _negative_finding(counts)
             continue
-        examples = counts.examples[outcome]
+        examples = counts.examples[outcome][:listed]
         for index in examples:
             yield CheckFinding("moved", index.change(plan.layout), index.index_path)
         yield from _unlisted_finding("moved", count - len(examples), "such index", "such indices")

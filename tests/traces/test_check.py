@@ -138,9 +138,10 @@ def test_legal_duplicates_are_told_beside_bad_indices(capsys: pytest.CaptureFixt
 
 
 def test_negative_indices_that_others_refuse(capsys: pytest.CaptureFixture[str]) -> None:
-    status, lines = check(capsys, "gather", "[1,2]", "[1,-1,-2]")
-    assert (status, lines[-1]) == (1, "1 finding")
-    assert lines[0].startswith("indices[1]: 2 negative indices count from the end")
+    for limit in ([], ["--limit", "0"]):
+        status, lines = check(capsys, "gather", "[1,2]", "[1,-1,-2]", *limit)
+        assert (status, lines[-1]) == (1, "1 finding")
+        assert lines[0].startswith("indices[1]: 2 negative indices count from the end")
     status, lines = check(capsys, "mxnet", "take", "[1,2]", "[0,-1,5]", "--mode", "wrap")
     assert (status, lines[-1]) == (1, "2 findings")
 
