@@ -46,6 +46,10 @@ class Feature(IntFlag):
 # What GSCLI_LOOPS leaves of a processor.
 LESSER = {"portable": Feature(0), "avx2": Feature.AVX2 | Feature.F16C}
 
+# Another word is refused here, also for calls so small that no loops are looked for.
+_WAY = os.environ.get("GSCLI_LOOPS") or "plain"
+check_name(_WAY, ("plain", *LESSER), "no such loops", f"GSCLI_LOOPS={_WAY}"[:100])
+
 # Each way, what a processor needs so that it pays, and the race that decided that: milliseconds of
 # rows of the benchmark, one thread where no other number is named. In the order of the bits that
 # `gscli_use` of loops.c takes.
@@ -168,9 +172,7 @@ _ARGUMENTS = {
 @cache
 def library() -> ctypes.CDLL | None:
     """The compiled loops, or None: not compiled, not loadable, or switched off."""
-    way = os.environ.get("GSCLI_LOOPS", "")
-    check_name(way or "plain", ("plain", *LESSER), "no such loops", f"GSCLI_LOOPS={way}"[:100])
-    if way == "plain":
+    if os.environ.get("GSCLI_LOOPS") == "plain":
         return None
     try:
         loaded = ctypes.CDLL(str(LIBRARY))

@@ -396,10 +396,11 @@ def test_the_library_can_be_switched_off() -> None:
         assert way(GSCLI_LOOPS="avx2") == "compiled loops, those of avx2"
 
 
-def test_a_way_that_is_not_there_is_refused() -> None:
+@pytest.mark.parametrize("words", ["--version", "gather [1] [0]", "verify tests/vectors/jax.jsonl"])
+def test_a_way_that_is_not_there_is_refused(words: str) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "gscli", "--version"], capture_output=True, text=True, check=False,
-        env={**os.environ, "GSCLI_LOOPS": "AVX2"},
+        [sys.executable, "-m", "gscli", *words.split()], capture_output=True, text=True,
+        check=False, env={**os.environ, "GSCLI_LOOPS": "AVX2"},
     )  # fmt: skip
     assert done.returncode == 2
     assert done.stderr.startswith("error: no such loops\n  --> GSCLI_LOOPS=AVX2\n")
