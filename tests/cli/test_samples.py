@@ -209,6 +209,7 @@ def test_every_lesson_asks_and_keeps_its_answer(
 
 def test_a_lesson_is_found_under_its_former_number() -> None:
     assert lessons.find_lesson("14-batch-dims").name.endswith("-batch-dims")
+    assert lessons.find_lesson("7").name.startswith("07-")
     with pytest.raises(UsageError):
         lessons.find_lesson("14-nothing-of-the-kind")
 

@@ -222,7 +222,7 @@ def find_lesson(name: str) -> Lesson:
     title = re.sub(r"^\d\d-", "", name)  # the number may be from before lessons were put in order
     for full, lesson in known.items():
         number, _, rest = full.partition("-")
-        if title in (number, rest):
+        if title in (number, number.removeprefix("0"), rest):
             return lesson
     bare = [full.partition("-")[2] for full in known]
     parts = [part for part in bare if name in part.split("-")][:3]
