@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from hashlib import blake2b
 from itertools import chain
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 import numpy as np
 
@@ -71,7 +71,8 @@ def compare(
     >>> compare("gather", {"data": [10, 20], "indices": [1]}, only=["onnx", "numpy"]).agree
     True
     """
-    check_name(str(concept), CONCEPTS, f"no operation {concept!r} to compare", count=1)
+    concept = cast("ConceptName", str(concept).replace("_", "-"))
+    check_name(concept, CONCEPTS, f"no operation {concept!r} to compare", count=1)
     operation = CONCEPTS[concept]
     arrays = {name: as_array(value, name) for name, value in inputs.items()}
     own = dict(typed or {name: hasattr(value, "dtype") for name, value in inputs.items()})
@@ -99,10 +100,8 @@ def compare(
         valid = " ".join(reductions) if operation.takes_reduction else ""
         hint = f"gscli compare {concept} --help"
         raise UsageError(problem, where=where, details=details, valid=valid, hint=hint)
-    groups = group_equal_results(rows)
-    return ComparisonResult(
-        concept, arrays, call, groups, tuple(unsaid), tuple(only), tuple(opsets), own
-    )
+    answers = group_equal_results(rows), tuple(unsaid), tuple(only), tuple(opsets)
+    return ComparisonResult(concept, arrays, call, *answers, own)
 
 
 def _run_within_limit(

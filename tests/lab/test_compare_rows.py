@@ -184,6 +184,17 @@ def test_open_orders_are_told_on_the_screen(capsys: pytest.CaptureFixture[str]) 
         assert "2 entries write the same cell: a warning of ONNX ScatterND-18, JAX at.set." in told
 
 
+def test_what_a_text_leaves_open_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    run_safely(["compare", "gather-elements", "[[1,2],[3,4]]", "[[1,0]]", "--axis", "1"])
+    told = " ".join(capsys.readouterr().out.split())
+    assert "ONNX does not say whether indices may be smaller than data off the axis" in told
+
+
+def test_an_operation_is_spelt_as_in_python_too() -> None:
+    inputs = {"data": [1, 2], "indices": [[0]], "updates": [5]}
+    assert compare("scatter_nd", inputs).concept == "scatter-nd"  # type: ignore[arg-type]
+
+
 def test_a_runtimes_rows_are_read_back_from_a_document() -> None:
     """They are believed as they stand; the rules' answers are made again and must agree."""
     inputs = {"data": [10, 20, 30], "indices": [0, -1, 2]}
