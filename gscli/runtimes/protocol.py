@@ -15,6 +15,7 @@ from gscli.base import ContentRefused, GscliError, UsageError
 from gscli.base.arrays import Array
 from gscli.base.records import Arguments, Record
 from gscli.base.words import sanitize
+from gscli.disk.processes import Trouble
 from gscli.files.formats.jsonarray import load_json
 from gscli.files.formats.jsontext import parse_json
 from gscli.frameworks import find_operators, operators
@@ -30,9 +31,7 @@ MAX_OPS = 10_000
 MAX_MESSAGE_CHARACTERS = 300
 MAX_NAMES_CHARACTERS = 600
 
-ReplyStatus: TypeAlias = Literal[
-    "output", "error", "unsupported", "crash", "hang", "memory", "garbage"
-]
+ReplyStatus: TypeAlias = Literal["output", "error", "unsupported"] | Trouble
 
 
 class Reply(Record):
@@ -118,20 +117,18 @@ def parse_reply(line: bytes, number: int) -> Reply:
     >>> parse_reply(b'loading...', 1).status
     'garbage'
     """
-    try:
-        value = parse_json(line, "the answer").value
-        if not isinstance(value, dict) or type(value.get("id")) is not int or value["id"] != number:
-            return _garbage_reply(line)
-        if isinstance(value.get("output"), dict):
-            output = load_json(value["output"], "the answer")
-            return Reply("output", output, gradients=_load_gradients(value.get("gradients")))
-    except GscliError:
-        return _garbage_reply(line)
     statuses: tuple[ReplyStatus, ...] = ("unsupported", "error")
-    for status in statuses:
-        if value.get(status) is not None:
-            return Reply(status, text=_format_message(value[status]))
-    return _garbage_reply(line)
+    with suppress(GscliError):
+        value = parse_json(line, "the answer").value
+        is_answer = isinstance(value, dict) and type(value.get("id")) is int
+        if is_answer and value["id"] == number:
+            if isinstance(value.get("output"), dict):
+                output = load_json(value["output"], "the answer")
+                return Reply("output", output, gradients=_load_gradients(value.get("gradients")))
+            for status in statuses:
+                if value.get(status) is not None:
+                    return Reply(status, text=_format_message(value[status]))
+    return Reply("garbage", text=sanitize(line.decode("utf-8", "replace").strip(), 120))
 
 
 def _load_gradients(value: object) -> dict[str, Array | None] | None:
@@ -141,10 +138,6 @@ def _load_gradients(value: object) -> dict[str, Array | None] | None:
         sanitize(name, 60): None if tensor is None else load_json(tensor, "the answer")
         for name, tensor in value.items()
     }
-
-
-def _garbage_reply(line: bytes) -> Reply:
-    return Reply("garbage", text=sanitize(line.decode("utf-8", "replace").strip(), 120))
 
 
 def _format_message(value: object) -> str:
