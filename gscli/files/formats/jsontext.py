@@ -10,6 +10,7 @@ import json
 import math
 import re
 from collections import Counter
+from functools import partial
 from itertools import accumulate
 from typing import Any, TypeAlias
 
@@ -73,8 +74,9 @@ def parse_json(data: bytes | memoryview, name: str, argument: str = "") -> Parse
     _check_depth(raw, name)
     del raw
     floats = finite_float if _MAY_OVERFLOW.search(text) else None
+    make_object = partial(_object_without_duplicates, name)
     try:
-        value = json.loads(text, object_pairs_hook=_object_without_duplicates, parse_float=floats)
+        value = json.loads(text, object_pairs_hook=make_object, parse_float=floats)
     except json.JSONDecodeError as error:
         if not text.strip():
             raise ContentRefused(f"{name} is empty", where=name) from None
@@ -86,8 +88,6 @@ def parse_json(data: bytes | memoryview, name: str, argument: str = "") -> Parse
             hint = "no picture or table of text is read; -f npy in the command before hands it on"
         problem = f"{name} is not JSON"
         raise ContentRefused(problem, where=where, details=details, hint=hint) from None
-    except _RepeatedKeyError as error:
-        raise ContentRefused(f"the key {error} stands twice", where=name) from None
     except ValueError as error:  # more digits than Python converts, or a float beyond all floats
         raise ContentRefused(f"a number in {name} is too large", where=f"{name}: {error}") from None
     return ParsedJson(value, text, name, argument or name)
@@ -162,15 +162,12 @@ def _skip_whitespace(text: str, position: int) -> int:
     return _SPACE.match(text, position).end()  # type: ignore[union-attr]  # it always matches
 
 
-class _RepeatedKeyError(Exception):
-    """An object of the text has two values of one name."""
-
-
-def _object_without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _object_without_duplicates(text: str, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of the text that is called so; ContentRefused where a key stands twice."""
     members = dict(pairs)
     if len(members) < len(pairs):
-        ((repeated, _),) = Counter(name for name, _ in pairs).most_common(1)
-        raise _RepeatedKeyError(sanitize(repeated, 60))
+        ((key, _),) = Counter(key for key, _ in pairs).most_common(1)
+        raise ContentRefused(f"the key {sanitize(key, 60)} stands twice", where=text)
     return members
 
 
