@@ -22,7 +22,7 @@ import numpy as np
 
 from gscli.base.arrays import Array, BoolArray, Indices
 from gscli.gradients.cells import keep_firsts, multiply_in_turn, pass_to_first, select_equal
-from gscli.gradients.conventions import LOOP, Convention
+from gscli.gradients.conventions import Convention
 from gscli.kernel import gather, multiply_cells, scatter
 from gscli.kernel.reductions import REDUCTIONS
 from gscli.layout import CELLS, Layout
@@ -42,25 +42,15 @@ Pair = tuple[Array, Array]
 Holders = tuple[Indices, Indices]
 
 
-def compute_gradients(
-    plan: ValidatedPlan, output: Array, cotangent: Array, convention: Convention = LOOP
-) -> dict[str, Array]:
-    """The gradient of data, of updates, and of the one value written everywhere, by input name.
-
-    All are float64 and have the shapes of their inputs; `cotangent` has the output's.
+class BackwardWalk:
+    """One judged plan, walked back from the cotangent of its output, which is float64.
 
     >>> import gscli
+    >>> from gscli.gradients.conventions import LOOP
     >>> run = gscli.trace("gather", {"data": [1.0, 2.0, 3.0], "indices": [2, 0, 2]})
-    >>> compute_gradients(run.plan, run.output, np.array([1.0, 10.0, 100.0]))
+    >>> BackwardWalk(run.plan, run.output, np.array([1.0, 10.0, 100.0]), LOOP).compute_flows()
     {'data': array([ 10.,   0., 101.])}
     """
-    walk = BackwardWalk(plan, output, np.asarray(cotangent, np.float64), convention)
-    with np.errstate(all="ignore"):
-        return walk.gather_gradients() if plan.layout.kind == "gather" else walk.scatter_gradients()
-
-
-class BackwardWalk:
-    """One judged plan, walked back from the cotangent of its output."""
 
     def __init__(
         self, plan: ValidatedPlan, output: Array, cotangent: Array, convention: Convention
@@ -75,6 +65,13 @@ class BackwardWalk:
         has_data = self.layout.data_name is not None
         self.nan_ties = convention.nan_ties if has_data else convention.nan_segments
         self.output = output
+
+    def compute_flows(self) -> dict[str, Array]:
+        """The gradient of data, of updates, and of the one value written everywhere, by input name.
+
+        All are float64 and have the shapes of their inputs.
+        """
+        return self.gather_gradients() if self.layout.kind == "gather" else self.scatter_gradients()
 
     # --- the two moves ------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from gscli.base.words import FLOAT16S, NARROW_FLOATS, format_shape
 from gscli.frameworks import find_called
 from gscli.frameworks.execute import PYTHON_HINTS, prepare_values, resolve_dtypes, run_plan
 from gscli.frameworks.operator import Operator
-from gscli.gradients import VALUE, BackwardWalk, compute_gradients
+from gscli.gradients import VALUE, BackwardWalk
 from gscli.gradients.conventions import LOOP, Convention, Writers, choose_convention
 from gscli.layout import Layout
 from gscli.plan import CallInputs
@@ -56,7 +56,7 @@ class Gradients:
     def compute(self, convention: Convention) -> dict[str, Array]:
         """The gradients under another convention."""
         plan, operator = self.trace.plan, self.trace.operator
-        flows = compute_gradients(plan, self.trace.output, self.cotangent, convention)
+        flows = BackwardWalk(plan, self.trace.output, self.cotangent, convention).compute_flows()
         gradients = {}
         for name in operator.input_names:
             array = plan.inputs.get(name)
