@@ -29,7 +29,7 @@ from gscli.codegen.preamble import PreambleWriter
 from gscli.codegen.render import SnippetWriter, load_language
 from gscli.codegen.stablehlo_language import StablehloWriter
 from gscli.codegen.steps import CannotTranslate
-from gscli.codegen.target_answers import Code, Snippet, describe_snippet
+from gscli.codegen.target_answers import Code, Exactness, Snippet, describe_snippet
 from gscli.frameworks import ALIASES, TITLES, find_called
 from gscli.frameworks.execute import PYTHON_HINTS, execute
 from gscli.frameworks.operator import Operator
@@ -68,13 +68,15 @@ def generate_code(
     """The lines of a call, for each target; `refusal`: why its own framework does not run it."""
     analysis = CallAnalysis(operator, plan, output)
     loading = PreambleWriter(analysis, origins or {})
-    answers = tuple(_reply_to(analysis, target, loading) for target in targets)
-    if refusal:
-        answers = tuple(answer.limit_to_legal_indices() for answer in answers)
+    limited: Exactness = "exact for legal indices" if refusal else "exact for these indices"
+    answers = tuple(_reply_to(analysis, target, loading, limited) for target in targets)
     return Code(operator, output, analysis.arrays_by_variable, answers, refusal)
 
 
-def _reply_to(analysis: CallAnalysis, target: TargetFramework, loading: PreambleWriter) -> Snippet:
+def _reply_to(
+    analysis: CallAnalysis, target: TargetFramework, loading: PreambleWriter, limited: Exactness
+) -> Snippet:
+    """The lines for one target; `limited`: what they are where some inputs would break them."""
     language = load_language(target.name)
     answer = Snippet(target.name, target.title, "exact")
     try:
@@ -95,7 +97,7 @@ def _reply_to(analysis: CallAnalysis, target: TargetFramework, loading: Preamble
     except CannotTranslate as reason:
         return answer._replace(verdict="none", reason=str(reason))
     return answer._replace(
-        verdict="differs" if apart else "exact for these indices" if broken else "exact",
+        verdict="differs" if apart else limited if broken else "exact",
         operation=operation, breaks=broken, reason=apart,
         preamble=tuple(loading.write(language, call)), call=tuple(call),
     )  # fmt: skip

@@ -47,12 +47,6 @@ class Snippet(Record):
         """What is to be pasted."""
         return (*self.preamble, *self.call)
 
-    def limit_to_legal_indices(self) -> Snippet:
-        """The answer for a call whose own indices are not legal."""
-        if self.verdict != "exact for these indices":
-            return self
-        return self._replace(verdict="exact for legal indices")
-
     def to_dict(self) -> dict[str, object]:
         """The JSON form."""
         document: dict[str, object] = {"target": self.target, "verdict": self.verdict}
