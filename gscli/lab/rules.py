@@ -197,9 +197,9 @@ def _describe_fill(layout: Layout) -> str:
 def _describe_default_axis(operator: Operator) -> str:
     """Which axis of three is used when none is given."""
     attribute = operator.attribute("axis")
-    if attribute is None:
-        return "must be given" if "axis" in operator.input_names else "–"
-    if attribute.is_required:
+    if attribute is None and "axis" not in operator.input_names:
+        return "–"
+    if attribute is None or attribute.is_required:
         return "must be given"
     axis = attribute.default
     if not isinstance(axis, int):

@@ -241,7 +241,6 @@ def _duplicate_findings(
     # Elsewhere `counts[words] += 1` is meant to count every word, and brings equal values.
     skips_equal = operator.framework_name == "jax"
     duplicates = find_duplicate_writers(plan, listed, skips_equal=skips_equal)
-    windows = plan.layout.has_overlapping_windows
     thing = name_shared_cells(plan.layout)
     for group in duplicates.groups:
         names = ", ".join(f"{entry_label(number)} (entry {number})" for number in group[:4])
@@ -249,7 +248,7 @@ def _duplicate_findings(
         problem = f"entries {names}{more} write the same {thing}"
         yield CheckFinding("duplicate", problem, hint=reason)
     rest = "written more than once"
-    if windows:
+    if plan.layout.has_overlapping_windows:
         thing, rest = "group", f"of entries that write the same {thing}"
     count = duplicates.total - len(duplicates.groups)
     yield from _unlisted_finding("duplicate", count, f"{thing} {rest}", f"{thing}s {rest}")
