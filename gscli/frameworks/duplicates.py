@@ -199,12 +199,13 @@ def format_compared_part(layout: Layout) -> list[str]:
 
 def _format_writers(plan: ValidatedPlan, group: tuple[int, ...]) -> str:
     named = group if len(group) <= _NAMED else (group[0], group[1], group[-1])
-    shown = [f"{entry_name(at)}: {_format_vector(plan.index_vector(at))}" for at in named]
+    shown = [f"{entry_name(at)}: {format_vector(plan.index_vector(at))}" for at in named]
     more = f" (and {len(group) - len(shown)} more)" if len(group) > len(shown) else ""
     return "   and   ".join(shown) + more
 
 
-def _format_vector(numbers: tuple[int | float, ...]) -> str:
+def format_vector(numbers: tuple[int | float, ...]) -> str:
+    """Index numbers of an entry as written: `index 3`, or several as `(0, 3)`."""
     return f"({', '.join(map(str, numbers))})" if len(numbers) != 1 else f"index {numbers[0]}"
 
 

@@ -15,7 +15,7 @@ from gscli.base.arrays import Array, Arrays, parse_dtype
 from gscli.base.records import Arguments
 from gscli.base.words import entry_label, format_count, format_place
 from gscli.frameworks import find_called
-from gscli.frameworks.duplicates import find_duplicate_writers, name_shared_cells
+from gscli.frameworks.duplicates import find_duplicate_writers, format_vector, name_shared_cells
 from gscli.frameworks.execute import translate_to_python
 from gscli.frameworks.notices import iter_cast_notices, iter_unspecified_notices
 from gscli.frameworks.operator import Operator
@@ -246,7 +246,8 @@ def _duplicate_findings(
         names = ", ".join(f"{entry_label(number)} (entry {number})" for number in group[:4])
         more = f" and {len(group) - 4} more" if len(group) > 4 else ""  # noqa: PLR2004  as many as are named
         problem = f"entries {names}{more} write the same {thing}"
-        yield CheckFinding("duplicate", problem, hint=reason)
+        vectors = dict.fromkeys(format_vector(plan.index_vector(number)) for number in group[:4])
+        yield CheckFinding("duplicate", problem, " and ".join(vectors), hint=reason)
     rest = "written more than once"
     if plan.layout.has_overlapping_windows:
         thing, rest = "group", f"of entries that write the same {thing}"

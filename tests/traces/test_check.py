@@ -104,12 +104,14 @@ def test_duplicates_where_the_order_is_open(capsys: pytest.CaptureFixture[str]) 
     words = ("scatter-nd", "[1,2]", "[[0],[1],[-2]]", "[7,8,9]")
     status, lines = check(capsys, *words)
     assert status == 1
-    assert lines[1].startswith("entries a (entry 0), c (entry 2) write the same cell")
+    assert lines[1].startswith(
+        "index 0 and index -2: entries a (entry 0), c (entry 2) write the same"
+    )
     status, lines = check(capsys, *words, "--reduction", "add")
     assert len(lines) == 2, "a sum has no order; the negative index is left"
     rows = ("scatter-nd", "zeros:2x2", "[[0],[0],[1],[1]]", "[[1,2],[3,4],[5,6],[7,8]]")
     _, lines = check(capsys, *rows, "--limit", "1")
-    assert lines[0].startswith("entries a (entry 0), b (entry 1) write the same slice")
+    assert lines[0].startswith("index 0: entries a (entry 0), b (entry 1) write the same slice")
     assert lines[1] == "1 more slice written more than once"
 
 
@@ -132,7 +134,7 @@ def test_legal_duplicates_are_told_beside_bad_indices(capsys: pytest.CaptureFixt
     words = ("scatter-nd", "[1,2,3]", "[[0],[7],[0],[7]]", "[5,6,7,8]")
     status, lines = check(capsys, *words)
     assert (status, lines[-1]) == (1, "3 findings")
-    assert lines[2].startswith("entries a (entry 0), c (entry 2) write the same cell")
+    assert lines[2].startswith("index 0: entries a (entry 0), c (entry 2) write the same cell")
     _, lines = check(capsys, "scatter-nd", "zeros:0", "[[0],[0]]", "[1.5,2.5]")
     assert not any("write the same" in line for line in lines), "no cell can be written"
 
