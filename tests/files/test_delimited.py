@@ -7,6 +7,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+import gscli
 from gscli.base import CannotRead, ContentRefused, DtypeRefused, ShapeRefused
 from gscli.files import load, members, save
 from gscli.files.formats import delimited
@@ -217,7 +218,8 @@ def test_a_header_is_refused_with_the_words_for_its_numbers(tmp_path: Path) -> N
     assert missing.value.valid == "name, a, b"
     with pytest.raises(CannotRead, match="has no column 0") as missing:
         load(f"{table(tmp_path / 'numbers.csv', '0.5,2' + chr(10) + '3,4')}::0")
-    assert missing.value.hint.endswith("gscli gather FILE '[0]' --axis 1")
+    assert missing.value.hint.endswith("without one: gscli gather FILE 0 --axis 1")
+    assert gscli.gather(load(str(tmp_path / "numbers.csv")).array, 0, axis=1).tolist() == [0.5, 3]
     path = table(tmp_path / "u.csv", 'id,"qty, n",,"a ""b""",c\n1,2,3,4,5\n')
     for words, values in (('id,"qty, n"', [1, 2]), ('"qty, n" , c', [2, 5]), ('"",c', [3, 5])):
         assert load(f"{path}::{words}").array.tolist() == [values]

@@ -165,7 +165,7 @@ def _find_columns(header: list[str], member: str, name: str) -> list[int]:
             problem = f"{name} has no column {sanitize(_join_names([column]), 60)}"
             hint = f"each goes by its name: {member_word(name, header[-1])}"
             if all(map(_NUMBER_CELL.fullmatch, header)):
-                hint = "without a line of names above: gscli gather FILE '[0]' --axis 1"
+                hint = "the first line counts as names; without one: gscli gather FILE 0 --axis 1"
             titles = (_join_names([title]) for title in header)
             raise CannotRead(problem, valid=list_keys(titles), hint=hint)
     return [header.index(column) for column in names]
