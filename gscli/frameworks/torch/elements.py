@@ -61,14 +61,13 @@ def scatter(
     input. A value is cut to input's type (2.9 is 2 in an integer, -1 is 255 in uint8) unless it
     overflows.
     """
-    if (src is None) == (value is None):
-        raise UsageError("scatter takes either src or value", valid="src, or --value NUMBER")
-    if src is not None:
+    if src is not None and value is None:
         updates = _crop_source(input, index, src)
-    else:
-        assert value is not None
+    elif src is None and value is not None:
         check_dtype(input, DATA)  # a value fits a number type or none
         updates = Updates(None, value=cast_scalar("value", value, input.dtype))
+    else:
+        raise UsageError("scatter takes either src or value", valid="src, or --value NUMBER")
     return _build_layout(input, dim, index, updates, parse_reduction(reduce or "none"))
 
 

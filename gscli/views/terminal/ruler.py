@@ -51,17 +51,16 @@ class NumberLineRenderer:
                 line, at = self._blank(), self._position_of(index.written)
                 line[at - 1] = self.signs.skipped
                 yield self._render_line(line, at, [index.entry_number], index.text)
-            elif index.outcome in ("wrapped", "clipped"):
-                yield self._render_arrow(index)
+            elif index.coordinate is not None and index.outcome != "used":
+                yield self._render_arrow(index, index.coordinate)
         for cell, numbers, text in behaviour.duplicate_writes:  # letters below their cell
             length = sum(len(entry_label(number)) for number in numbers)
             start = max(self._position_of(cell) - length + 1, 0)
             yield self._render_line(self._blank(), start, numbers, text)
 
-    def _render_arrow(self, index: ResolvedIndex) -> Line:
+    def _render_arrow(self, index: ResolvedIndex, coordinate: int) -> Line:
         """The way of a number to its cell, or to the end where it stops."""
-        assert index.coordinate is not None
-        start, end = map(self._position_of, (index.written, index.coordinate))
+        start, end = map(self._position_of, (index.written, coordinate))
         line = self._blank()
         dash, cross, *tips = list("─┼←→" if self.signs.utf8 else "-+<>")
         for at in range(min(start, end), max(start, end) + 1):

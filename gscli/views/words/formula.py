@@ -53,7 +53,6 @@ _BACKWARD: dict[str, tuple[str, str]] = {
     "sqrt_n": ("{flow} / sqrt(how many values met)", "g(output) / sqrt(how many values met)"),
 }
 
-_EVERY_WRITER = ("{flow}", "g(output), 0 where an update was written")
 _FIRST_HOLDER = (
     "{flow} where {update} is the first that equals the cell of output, else 0",
     "g(output) where {data} equals output, else 0",
@@ -140,18 +139,18 @@ class Formula:
         words = {"flow": self._format_target(flow), "update": source, "result": "output"}
         if layout.reduction in ("max", "min"):
             passed, kept = _EVERY_HOLDER if convention.ties == "even" else _FIRST_HOLDER
-        elif layout.reduction == "none" and convention.writers == "all" and updates.name:
-            passed, kept = _EVERY_WRITER
         else:
             passed, kept = _BACKWARD[layout.reduction]
+        if layout.reduction == "none" and convention.writers == "all" and updates.name:
+            passed = "{flow}"
         size = prod(self._addressing.result_shape)
         is_alone = bool(updates.name) and self._trace.inputs[name].size == size
         sign = "=" if is_alone else "+="
         to_updates = {name: f"{own} {sign} {scale}{passed.format(**words)}"}
         if layout.data_name is None:
             return to_updates
-        if not layout.include_self and layout.reduction != "none":
-            kept = "g(output), 0 where an update was written"
+        if not layout.include_self:
+            _, kept = _BACKWARD["none"]
         to_data = {layout.data_name: f"{data} = {kept.format(data=layout.data_name)}"}
         return to_updates | to_data if updates.name else to_data | to_updates
 
