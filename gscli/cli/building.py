@@ -259,7 +259,7 @@ def complete_file(incomplete: str) -> list[str]:
 
 
 # Every positional word; which input it is, is decided when all are known.
-WORDS = argument("", "", complete_file, default=(), is_hidden=True)
+WORDS = argument("", "", complete_file, (), name="words", is_hidden=True, is_many=True)
 
 
 def format_option_help(option: CommandOption) -> str:
@@ -331,15 +331,13 @@ def make_operator_command(
 
     def run(words: Sequence[str], settings: Settings, **options: Any) -> int:
         texts, named = _pop_prefixed(options, "attr_"), _pop_prefixed(options, "input_")
-        settings = settings._replace(extra=named)
         from gscli.cli.call import Call
 
-        return action(Call(operator, words, texts, settings), **options)
+        return action(Call(operator, words, named, texts, settings), **options)
 
-    words = complete_declaration("words", Sequence[str], WORDS)
     return Command(
         operator.command, run, [*_shared_options(operator, unused)], _format_help(operator, path),
-        [words, *list_own_options(operator), *own], format_input_metavars(operator),
+        [WORDS, *list_own_options(operator), *own], format_input_metavars(operator),
     )  # fmt: skip
 
 

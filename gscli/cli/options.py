@@ -11,7 +11,6 @@ import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from types import MappingProxyType
 from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias, get_args, get_origin
 
 from gscli.base import UsageError, check_rule
@@ -308,7 +307,6 @@ class Settings(Record):
     )
     width: int | None = _on_screen("columns to draw in", "N", minimum=40)
     debug: bool = _on_screen("show the traceback of a bug")
-    extra: Mapping[str, str] = MappingProxyType({})
 
     @property
     def is_result_saved(self) -> bool:

@@ -237,8 +237,7 @@ class TensorRenderer:
             line.append((self._join(texts, columns[start:number]), self._rest))
             alone = marks[0] if len(marks) == 1 else None
             joined = self.look.bars and alone is not None and alone is before and start == number
-            style = self._chip_style(marks[0]) if joined else self._rest
-            line.append((column.gap, style))
+            line.append((column.gap, self._chip_style(marks[0]) if joined else self._rest))
             line += self._render_marked(place, column, joined=joined)
             start, before = number + 1, alone
         return [*line, (self._join(texts, columns[start:]) + columns[-1].tail, self._rest)]

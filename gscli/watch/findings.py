@@ -181,8 +181,7 @@ def read_line(path: str, number: int) -> str:
 
 def point_at(frame: FrameType) -> CaretLine | None:
     """The line that a frame is at, the expression that runs underlined."""
-    places = [*frame.f_code.co_positions()]
-    first, last, start, end = places[frame.f_lasti // 2]
+    first, last, start, end = [*frame.f_code.co_positions()][frame.f_lasti // 2]
     line = linecache.getline(frame.f_code.co_filename, frame.f_lineno).rstrip("\n")
     text = read_line(frame.f_code.co_filename, frame.f_lineno)
     if not text:

@@ -260,8 +260,7 @@ def _collect(values: Iterable[object], signature: list[object], tensors: list[An
         kind = type(value)
         if kind in _PLAIN:
             tensors.append(value)
-            signature.append(value.shape)  # type: ignore[attr-defined]  # a tensor
-            signature.append(value.dtype)  # type: ignore[attr-defined]
+            signature += (value.shape, value.dtype)  # type: ignore[attr-defined]  # a tensor
         elif kind is list or kind is tuple:
             signature.append(len(value))  # type: ignore[arg-type]
             if not _collect(value, signature, tensors):  # type: ignore[arg-type]

@@ -63,7 +63,7 @@ def run_operator(call: Call) -> int:
     written first and drawn from their file.
     """
     settings = call.settings
-    expected = check_outputs(settings, call.words)
+    expected = check_outputs(settings, [*call.words, *call.named.values()])
     call.is_lazy = bool(settings.is_save_only or settings.in_place)
     if settings.in_place:
         summary = call.run_in_place()
@@ -209,15 +209,17 @@ def parse_attributes(operator: Operator, texts: Mapping[str, str]) -> dict[str, 
 class Call:
     """One call from the shell: what was typed, and where they are asked for its inputs and plan.
 
-    `words` are inputs, `texts` attributes. `is_lazy`: data stay in their store or open file.
+    `words` are inputs in order, `named` those by name, `texts` attributes. `is_lazy`: data stay in
+    their store or open file.
     """
 
     is_lazy = False
 
     def __init__(
-        self, operator: Operator, words: Sequence[str], texts: Mapping[str, str], settings: Settings
-    ) -> None:
-        self.operator, self.words, self.texts = operator, words, texts
+        self, operator: Operator, words: Sequence[str], named: Mapping[str, str],
+        texts: Mapping[str, str], settings: Settings,
+    ) -> None:  # fmt: skip
+        self.operator, self.words, self.named, self.texts = operator, words, named, texts
         self.settings, self._began = settings, time.perf_counter()
 
     @cached_property
@@ -226,9 +228,9 @@ class Call:
         operator, words, settings = self.operator, self.words, self.settings
         attrs: Arguments = parse_attributes(operator, self.texts)
         container = find_container(words) if len(operator.inputs) > 1 else ""
-        typed = {**settings.extra}
+        typed = {**self.named}
         if not container:
-            typed = assign_inputs(operator, words, settings.extra, self.texts)
+            typed = assign_inputs(operator, words, self.named, self.texts)
         if settings.output is not None:
             named = [f"{container}::", *typed.values(), settings.expect or ""]
             check_replaced(settings.output, named)

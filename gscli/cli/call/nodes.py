@@ -89,8 +89,7 @@ def run_node(
         known = () if chosen.graph.outer else model.outputs
         expected = find_recorded_file(data_set, "output", chosen.outputs[0], known)
         settings = settings._replace(expect=expected)
-    settings = settings._replace(extra=sources)
-    return run_operator(Call(chosen.operator, (), _format_attributes(chosen), settings))
+    return run_operator(Call(chosen.operator, (), sources, _format_attributes(chosen), settings))
 
 
 def _format_attributes(node: ModelNode) -> dict[str, str]:

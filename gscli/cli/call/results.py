@@ -114,7 +114,7 @@ Expected: TypeAlias = "tuple[files.LoadedInput, Tolerance]"
 def load_expected(settings: Settings, words: Sequence[str]) -> Expected:
     """What `--expect` names, read before anything runs."""
     text = str(settings.expect)
-    check_single_stdin([text, *{*words, *settings.extra.values()}], "--expect")
+    check_single_stdin([text, *{*words}], "--expect")
     loaded = files.load(text, name="expect", opaque_only=True, **settings.reading)
     return loaded, make_tolerance(settings)
 

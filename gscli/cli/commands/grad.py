@@ -65,7 +65,8 @@ def run_grad(
         raise UsageError(problem, where=f"--rules {rules}", hint=hint)
     settings = call.settings
     expected_name, source = _split_name(settings.expect or "")
-    expected = check_outputs(settings._replace(expect=source or None), call.words)
+    words = [*call.words, *call.named.values()]
+    expected = check_outputs(settings._replace(expect=source or None), words)
     saved_name, path = _split_name(settings.output or "-")
     call.settings = settings._replace(output=settings.output and path, expect=source or None)
     if settings.dtype is None:
