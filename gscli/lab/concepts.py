@@ -82,6 +82,16 @@ def list_mappings(concept: str = "") -> list[tuple[Operator, Comparison]]:
     return [pair for pair in pairs if concept in ("", pair[1].concept)]
 
 
+def list_reductions(concept: str) -> tuple[Reduction, ...]:
+    """The reductions that some framework has for a concept.
+
+    >>> list_reductions("scatter-elements")
+    ('none', 'add', 'sub', 'mul', 'max', 'min', 'mean')
+    """
+    known = {name for _, mapping in list_mappings(concept) for name in mapping.reductions}
+    return tuple(name for name in REDUCTION_NAMES if name in known)
+
+
 def translate_attributes(comparison: Comparison, call: ConceptCall) -> Attrs:
     """The operator's attributes for a call of its concept, or None when it cannot express it.
 

@@ -155,6 +155,20 @@ def test_every_rule_set_that_is_asked_for_appears_in_order(
         assert found.agree == (len(found.answers) == len(found.groups) == 1 and not unsaid)
 
 
+@pytest.mark.parametrize("name", [name for name in CONCEPTS if CONCEPTS[name].takes_reduction])
+def test_help_lists_the_reductions_that_some_rule_set_has(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_safely(["compare", name, "--help"]) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    listed = text.partition("what updates do to what is there: ")[2].partition(" --as")[0].split()
+    answers = {
+        reduction: answer_or_refusal(name, {"reduction": reduction}, False, [])
+        for reduction in REDUCTION_NAMES
+    }
+    assert listed == [key for key, found in answers.items() if not isinstance(found, UsageError)]
+
+
 @pytest.mark.parametrize("name", ["gatherr", "scatter", "torch", "scatter-add", "ScatterND", ""])
 def test_an_unknown_operation_is_a_usage_error_with_a_way_on(
     name: str, capsys: pytest.CaptureFixture[str]

@@ -26,7 +26,7 @@ from gscli.cli.options import (
 from gscli.cli.tree import LazyGroup
 from gscli.frameworks import NAMES
 from gscli.frameworks.operator import ConceptName
-from gscli.lab.concepts import CONCEPTS, REDUCTION_NAMES, list_mappings
+from gscli.lab.concepts import CONCEPTS, list_mappings, list_reductions
 
 if TYPE_CHECKING:
     from gscli.lab.answers import ComparisonResult
@@ -47,12 +47,16 @@ def _build_command(name: str) -> Any:
         return None
     concept = CONCEPTS[concept_name]
     shared = [JSON_OPTION, *(SHARED_OPTIONS[option] for option in SHARED)]
+    facts: dict[str, dict[str, Any]] = {
+        "only": {"complete": partial(_complete_frameworks, concept_name)}
+    }
+    if concept.takes_reduction:
+        facts["reduction"] = {"choices": list_reductions(concept_name)}
     declared = [
-        entry._replace(complete=partial(_complete_frameworks, concept_name))
-        if entry.name == "only" else entry
+        entry._replace(**facts.get(entry.name, {}))
         for entry in list_declarations(compare_concept)
         if getattr(concept, f"takes_{entry.name}", True)
-    ]  # fmt: skip
+    ]
     run, metavars = partial(compare_concept, concept_name), map(str.upper, concept.inputs)
     return Command(name, run, shared, _format_help(concept_name), declared, (*metavars,))
 
@@ -125,9 +129,7 @@ def compare_concept(
         "axis that the indices address", "N", "-a", default=None, **ANY_NUMBER
     ),
     batch_dims: int | None = option("leading axes shared", "N", **ANY_NUMBER),
-    reduction: str | None = option(
-        "what updates do to what is there", "NAME", "-r", choices=REDUCTION_NAMES
-    ),
+    reduction: str | None = option("what updates do to what is there", "NAME", "-r"),
     only: Sequence[str] | None = option(
         "frameworks to compare, the first is the base", "LIST", flag="--as", kind=split_list
     ),
