@@ -20,6 +20,7 @@ from jax._src import source_info_util
 from jax._src.core import EvalTrace
 
 from gscli.base import CaretLine, GscliError
+from gscli.base.records import group_pairs
 from gscli.frameworks import find_operator
 from gscli.frameworks.duplicates import find_duplicate_writers
 from gscli.plan import plan_call
@@ -131,13 +132,12 @@ class JaxWatch(CallWatch):
         operand = find_name(frame, values[0]) or "operand"
         shape = "×".join(map(str, call.inputs["operand"].shape))
         label = f"{name} on {operand} [{shape}], mode {call.attrs.get('mode', 'clip')}"
-        noted = {""}
         try:
-            for finding in iter_findings(find_operator(call.operator), call.inputs, call.attrs, 1):
-                if finding.kind in KINDS.keys() - noted:  # the second tells how many more there are
-                    noted.add(finding.kind)
-                    if finding.kind != "duplicate" or _is_value_lost(call):
-                        self.note(seen, KINDS[finding.kind], finding.text(), label)
+            findings = iter_findings(find_operator(call.operator), call.inputs, call.attrs, 1)
+            problems = group_pairs((finding.kind, finding.text()) for finding in findings)
+            for kind, texts in problems.items():  # the first, and how many more there are
+                if kind in KINDS and (kind != "duplicate" or _is_value_lost(call)):
+                    self.note(seen, KINDS[kind], ", and ".join(texts), label)
         except GscliError:  # element types that only JAX knows
             self.unjudged["call of another type|calls of other types"] += 1
 
