@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import partial
 
 from gscli.disk.atomic import AtomicFile
@@ -39,13 +40,12 @@ def clone_file(source: RegularFile, target: AtomicFile, hint: str = "") -> None:
 
 def share_blocks(source: int, target: int) -> bool:
     """Whether an open file could be given all blocks of another."""
-    try:
+    with suppress(ImportError, OSError):
         import fcntl
 
         fcntl.ioctl(target, _FICLONE, source)
-    except (ImportError, OSError):  # no such request on this system or file system
-        return False
-    return True
+        return True
+    return False  # no such request on this system or file system
 
 
 def _iter_data_extents(source: RegularFile) -> Iterator[tuple[int, int]]:

@@ -229,10 +229,9 @@ class RegularFile:
 
     def is_same_file(self, path: str) -> bool:
         """Whether another name means this file, too."""
-        try:
+        with suppress(OSError):
             return os.path.samestat(os.stat(path), self.status)
-        except OSError:
-            return False
+        return False
 
     def unlink(self) -> None:
         """Remove the file's name, unless that means another file by now. Raises OSError."""
@@ -288,14 +287,12 @@ def open_regular_file(path: str) -> RegularFile | None:
 
     A pipe is not even opened: its writer would take us for the reader, and leave with us.
     """
-    try:
-        if not stat.S_ISREG(os.stat(path).st_mode):
-            return None
-        # It may have become a pipe by now.
-        file = open_file(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)
-    except (OSError, ValueError):
-        return None
-    return file if stat.S_ISREG(file.status.st_mode) else None
+    with suppress(OSError, ValueError):
+        if stat.S_ISREG(os.stat(path).st_mode):
+            # It may have become a pipe by now.
+            file = open_file(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)
+            return file if stat.S_ISREG(file.status.st_mode) else None
+    return None
 
 
 MapMode: TypeAlias = Literal["r", "c"]
@@ -427,10 +424,9 @@ def map_copy_on_write(array: Array) -> Array | None:
     place = find_file(array)
     if place is None or array.nbytes < WORTH_OVERLAYING:
         return None
-    try:
+    with suppress(OSError, ValueError):
         return np.asarray(map_file(place[0], array.dtype, array.shape, place[1], "c"))
-    except (OSError, ValueError):
-        return None
+    return None
 
 
 def _find_place(array: Array) -> Mapping | None:

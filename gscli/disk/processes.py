@@ -155,11 +155,6 @@ class Child:
     def __exit__(self, *_: object) -> None:
         self.stop()
 
-    @property
-    def number(self) -> int:
-        """The number the system has for the process."""
-        return self._process.pid
-
     def exchange(self, text: bytes | memoryview, limit: float) -> bytes | Failure:
         """Write all of a text and read the next line, both within `limit` seconds.
 
@@ -370,11 +365,9 @@ def _find_family(leader: int, mark: str, table: list[_Entry]) -> set[int]:
 
 
 def _has_mark(process: _Entry, mark: str) -> bool:
-    try:
-        with open(f"/proc/{process.number}/environ", "rb") as file:
-            return mark.encode() in file.read()
-    except OSError:  # another user's, or it ended meanwhile
-        return False
+    with suppress(OSError), open(f"/proc/{process.number}/environ", "rb") as file:
+        return mark.encode() in file.read()
+    return False  # another user's, or it ended meanwhile
 
 
 def adopt_orphans() -> None:
@@ -392,11 +385,10 @@ def resident_bytes(process: int) -> int:
     >>> resident_bytes(os.getpid()) >= 0
     True
     """
-    try:
+    with suppress(OSError, IndexError):
         pages = Path(f"/proc/{process}/statm").read_text("ascii").split()[1]
-    except (OSError, IndexError):
-        return 0
-    return int(pages) * os.sysconf("SC_PAGE_SIZE")
+        return int(pages) * os.sysconf("SC_PAGE_SIZE")
+    return 0
 
 
 def proportional_bytes(process: int) -> int:
@@ -404,11 +396,10 @@ def proportional_bytes(process: int) -> int:
 
     As `resident_bytes` has it where the system does not tell.
     """
-    try:
+    with suppress(OSError, IndexError, ValueError):
         text = Path(f"/proc/{process}/smaps_rollup").read_text("ascii")
         return int(text.partition("\nPss:")[2].split(maxsplit=1)[0]) << 10
-    except (OSError, IndexError, ValueError):
-        return resident_bytes(process)
+    return resident_bytes(process)
 
 
 def run_shell(script: str, folder: Path, environment: Mapping[str, str]) -> int:

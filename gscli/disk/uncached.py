@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+from contextlib import suppress
 
 from gscli.disk.system import write_all
 
@@ -26,11 +27,10 @@ def set_direct(descriptor: int, *, on: bool) -> bool:
     import fcntl  # not on every system
 
     flags = fcntl.fcntl(descriptor, fcntl.F_GETFL)
-    try:
+    with suppress(OSError):
         fcntl.fcntl(descriptor, fcntl.F_SETFL, flags | flag if on else flags & ~flag)
-    except OSError:
-        return False
-    return True
+        return True
+    return False
 
 
 def write_at(descriptor: int, view: memoryview, position: int) -> None:

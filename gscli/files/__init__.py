@@ -20,7 +20,7 @@ import os
 import stat
 import sys
 from collections.abc import Callable, Collection, Iterable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from itertools import islice
 from typing import BinaryIO
 
@@ -403,7 +403,6 @@ def _folder_sources(text: str) -> dict[str, Source]:
 
 def _is_pipe(entry: os.DirEntry[str]) -> bool:
     """Nobody may ever write into a pipe that came with a folder, and then reading never ends."""
-    try:
+    with suppress(OSError):
         return stat.S_ISFIFO(entry.stat().st_mode)
-    except OSError:
-        return False
+    return False

@@ -7,6 +7,7 @@ and drawn again.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -96,10 +97,9 @@ def _indexed_shape(data: Shape, items: list[Item]) -> Shape:
     arrays = [value for _, value in items if isinstance(value, np.ndarray)]
     legal = (np.zeros_like(a) if a.dtype == np.int64 else a.astype(np.bool_) for a in arrays)
     key = tuple(next(legal) if word == "i" else value for word, value in items)
-    try:
+    with suppress(IndexError):
         return tuple(np.zeros(data, np.bool_)[key].shape)
-    except IndexError:
-        return ()
+    return ()
 
 
 def _draw_update_shape(shape: Shape, dice: Rng) -> Shape:

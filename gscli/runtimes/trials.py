@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, TypeAlias
@@ -64,10 +65,9 @@ class FuzzCase:
         """The plan, of a call with bad indices too; None where shapes or types are refused."""
         if isinstance(self.expected_result, Trace):
             return self.expected_result.plan
-        try:
+        with suppress(GscliError):
             return plan_call(self.operator, self.inputs, self.attrs, max_bytes=MAX_RESULT_BYTES)
-        except GscliError:
-            return None
+        return None
 
     @cached_property
     def covered_rules(self) -> frozenset[str]:

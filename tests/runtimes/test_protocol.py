@@ -216,7 +216,7 @@ def test_of_a_runtime_that_ended_the_next_process_is_started_ahead() -> None:
         runtime.start()
         assert [runtime.echo(np.array([1])).status for _ in range(3)] == ["crash"] * 3
         assert runtime._spare is not None
-        number = runtime._spare.number
+        number = runtime._spare._process.pid
     with pytest.raises(ProcessLookupError):
         os.kill(number, 0)
 
@@ -225,7 +225,7 @@ def test_nothing_is_left_running() -> None:
     with RuntimeProcess(program("time.sleep(100)"), patience=0.2) as runtime:
         runtime.start()
         assert runtime._child is not None
-        number = runtime._child.number
+        number = runtime._child._process.pid
     with pytest.raises(ProcessLookupError):
         os.kill(number, 0)
 

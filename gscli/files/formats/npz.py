@@ -7,6 +7,7 @@ states, before the rest of it is inflated.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from functools import partial
 from itertools import chain
 
@@ -105,11 +106,10 @@ def _list_array_entries(content: Content) -> dict[str, ZipEntry]:
 
 def _can_read(content: Content, entries: Mapping[str, ZipEntry], name: str) -> bool:
     """Whether the header of a member is that of an array which operators take."""
-    try:
+    with suppress(GscliError):
         _open_member(content, name, entries[name])
-    except GscliError:
-        return False
-    return True
+        return True
+    return False
 
 
 def _open_member(
