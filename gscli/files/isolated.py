@@ -18,7 +18,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from importlib import import_module
 from tempfile import TemporaryFile
-from typing import Any, BinaryIO, NoReturn, TypeAlias
+from typing import Any, BinaryIO, TypeAlias
 
 from gscli import base
 from gscli.base import CannotRead, ContentRefused, GscliError
@@ -86,7 +86,10 @@ def _ask(
         line = check(child.exchange(payload, PATIENCE))
     while message := json.loads(line):
         if "error" in message:
-            _raise_error(message["error"])
+            facts = message["error"]
+            words = {name: facts[name] for name in ("where", "valid", "hint")}
+            kind = getattr(base, facts["kind"])
+            raise kind(facts["problem"], details=tuple(facts["details"]), **words)
         yield message, check(child.receive(min(message["follow"], PIECE), PATIENCE))
         line = check(child.exchange(b"", PATIENCE))
 
@@ -190,12 +193,6 @@ def serve(module: str, descriptor: int, requests: BinaryIO, answers: BinaryIO) -
 
 def _encode(message: Mapping[str, Any]) -> bytes:
     return json.dumps(message).encode() + b"\n"
-
-
-def _raise_error(facts: Mapping[str, Any]) -> NoReturn:
-    kind = getattr(base, facts["kind"])
-    words = {name: facts[name] for name in ("where", "valid", "hint")}
-    raise kind(facts["problem"], details=tuple(facts["details"]), **words)
 
 
 def limit_memory(room: int) -> None:

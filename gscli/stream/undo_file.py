@@ -188,8 +188,7 @@ def _read_rows(file: RegularFile, offset: int, rows: Indices, width: int) -> Byt
 
 
 def _read_header(undo: RegularFile) -> tuple[int, int, int, int]:
-    size, modified, offset, width = _HEADER.unpack(undo.read(len(_MAGIC), _HEADER.size))
-    return size, modified, offset, width
+    return _HEADER.unpack(undo.read(len(_MAGIC), _HEADER.size))
 
 
 def iter_parts(undo: RegularFile) -> Iterator[tuple[Indices, Bytes, Bytes]]:
