@@ -293,10 +293,14 @@ def as_array(value: object, name: str) -> Array:
 
 
 def make_dtype_hint(dtype: DType, name: str) -> str:
-    """How dates and durations become the numbers that they are stored as, and records fields."""
-    if dtype.names:
-        return f"{name}[{dtype.names[0]!r}] is one of its fields"
-    return f"{name}.view('int64') has the numbers that times are stored as" * (dtype.kind in "mM")
+    """How dates and durations become the numbers that they are stored as, records fields, and
+    objects numbers or text.
+    """
+    times = ".view('int64') has the numbers that times are stored as"
+    field = dtype.names and f"[{dtype.names[0]!r}] is one of its fields"
+    objects = ".astype('int64') makes numbers of objects, .astype(str) text"
+    ways = {"V": field, "m": times, "M": times, "O": objects}
+    return f"{name}{ways[dtype.kind]}" if ways.get(dtype.kind) else ""
 
 
 def _from_tensor(tensor: Any) -> Array:

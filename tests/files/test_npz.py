@@ -56,8 +56,10 @@ def test_members_that_no_operator_takes_are_listed_beside_the_others(tmp_path: P
     with pytest.raises(DtypeRefused, match="void96") as records:
         load(str(tmp_path / "records.npy"))
     assert records.value.hint == "in Python, array['a'] is one of its fields"
-    with pytest.raises(DtypeRefused, match="datetime64"):
-        load(f"{path}::times")
+    for member, hint in (("times", ".view('int64') has"), ("objects", ".astype('int64') makes")):
+        with pytest.raises(DtypeRefused, match="is not supported") as refused:
+            load(f"{path}::{member}")
+        assert refused.value.hint.startswith(f"in Python, array{hint} ")
 
 
 def test_the_only_member_needs_no_name(tmp_path: Path) -> None:
