@@ -123,7 +123,8 @@ def _validate_job(job: Any, number: int) -> dict[str, Any]:
         raise UsageError("rtol and atol go with expect", where=f"line {number}")
     path = job.get("output", "output.npy")
     if not isinstance(path, str) or path in ("", "-"):
-        raise UsageError("output is the name of a file", where=f"line {number}")
+        hint = "gscli verify runs recorded cases, whose output is a tensor" * isinstance(path, dict)
+        raise UsageError("output is the name of a file", where=f"line {number}", hint=hint)
     for key in job.keys() - _KEYS:
         problem, valid = f"a job has no {sanitize(key, 60)!r}", " ".join(_KEYS)
         raise ContentRefused(problem, where=f"line {number}", valid=valid)

@@ -94,6 +94,15 @@ def test_a_bad_line_is_answered_by_its_error(line: bytes, kind: str, problem: st
     assert problem in found["error"]["problem"]
 
 
+def test_a_recorded_case_among_jobs_is_told_what_runs_it() -> None:
+    output = {"dtype": "int64", "shape": [1], "data": [20]}
+    found = run_job(lines({**GATHER, "output": output}), 1)
+    hint = "gscli verify runs recorded cases, whose output is a tensor"
+    assert found["error"]["hint"] == hint
+    usual = run_job(lines({**GATHER, "output": "-"}), 1)["error"]["hint"]
+    assert usual == "what a line holds: gscli batch --help"
+
+
 def test_a_bad_line_does_not_stop_the_rest(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
