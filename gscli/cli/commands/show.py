@@ -2,8 +2,8 @@
 
 List what a file holds, or print a tensor.
 
-A file with several tensors is listed: name, type, shape, bytes. FILE::NAME prints one of
-them; so does a file that holds only one. - is standard input.
+A file with several tensors, or with names above its columns, is listed: name, type, shape,
+bytes. FILE::NAME prints one of them; so does a file that holds only one. - is standard input.
 
 \b
 Examples:
@@ -135,11 +135,10 @@ def _print_members(text: str, members: Sequence[Member], settings: Settings) -> 
         node_table, nodes["nodes"] = describe_nodes(OnnxModel.read(text, settings.max_bytes))
     rows = [member._asdict() for member in members]
     history = {"history": [commit._asdict() for commit in commits]} if commits else {}
-    sizes = [f"{member.bytes:,}" for member in members]
-    wide = max(map(len, sizes), default=0)
+    wide = max((len(f"{member.bytes:,}") for member in members), default=0)
     lines = format_columns([
-        (sanitize(m.name), f"{m.dtype} {format_shape(m.shape)}", f"{size:>{wide}} bytes")
-        for m, size in zip(members, sizes, strict=True)
+        (sanitize(m.name), f"{m.dtype} {format_shape(m.shape)}", f"{m.bytes:>{wide},} bytes")
+        for m in members
     ])  # fmt: skip
     lines += [f"@{c.snapshot}  {c.written}  {sanitize(c.message)}" for c in commits]
     table = join_lines(lines if members else ["no tensors", *lines])
@@ -169,16 +168,15 @@ def _print_statistics(
         head = f"{sanitize(name):<{width}}  " * (listed is not None)
         try:
             array = files.load(word, name="tensor", stdin=stdin, **settings.reading).array
+            summary = compute_statistics(*_take_chosen(array, settings))
+            mapped.check_unchanged(array)
+            line, facts = summary.text(), summary.to_dict()
         except DtypeRefused as refusal:
             if listed is None:
                 raise
-            lines.append(head + refusal.problem)
-            documents.append({"name": name, "problem": refusal.problem})
-            continue
-        summary = compute_statistics(*_take_chosen(array, settings))
-        lines.append(head + summary.text())
-        mapped.check_unchanged(array)
-        documents.append({"name": name, **summary.to_dict()} if name else summary.to_dict())
+            line, facts = refusal.problem, {"problem": refusal.problem}
+        lines.append(head + line)
+        documents.append({"name": name, **facts} if name else facts)
     document = documents[0] if listed is None else {"file": text, "members": documents}
     print_report(settings, lambda: document, lambda: join_lines(lines or ["no tensors"]))
 
