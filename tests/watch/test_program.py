@@ -41,6 +41,7 @@ def test_words_behind_the_script_are_its_own(tmp_path: Path) -> None:
     "start",
     [
         ("-X", "utf8", "-m", "gscli"),
+        ("-X", "utf8", "-um", "gscli"),
         ("-X", "utf8", "-c", "from gscli.__main__ import main; main()"),
         ("-X", "utf8", "gscli_command"),
     ],

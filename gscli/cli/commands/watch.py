@@ -19,10 +19,10 @@ from __future__ import annotations
 
 import json as json_text
 import os
+import re
 import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
-from itertools import takewhile
 
 from gscli.base import CannotRead, UsageError, check_rule
 from gscli.cli.building import tool
@@ -59,16 +59,16 @@ def watch(
     if save is not None and not save.endswith(".npz"):
         raise UsageError("--save writes an .npz file", where=f"--save {save}"[:200])
     screen = detect_screen(sys.stderr, settings.color, settings.width)
-    options = {
+    options = json_text.dumps({
         "module": module, "keep_going": keep_going, "numpy": numpy, "save": save,
         "read_back": not no_read_back, "every": every, "strict": strict,
         "json": "-" if json == "document" else json,
         "screen": {"color": screen.color, "width": screen.width, "utf8": screen.utf8},
-    }  # fmt: skip
+    })  # fmt: skip
     head = sys.orig_argv[1 : len(sys.orig_argv) - len(sys.argv)]  # before the words of gscli itself
-    before = takewhile(lambda word: word not in ("-m", "-c"), head)
-    command = [sys.executable, *before, "-m", "gscli.watch", json_text.dumps(options)]
+    before = (re.sub("^(-[A-Za-z]*)[mc]$", r"\1", word) for word in head)  # -um leaves -u
+    command = [sys.executable, *(word for word in before if word != "-"), "-m", "gscli.watch"]
     if find_spec("gscli.watch") is None or not sys.executable:
         raise UsageError("this Python cannot start itself again", where=repr(sys.executable))
     sys.stdout.flush()
-    os.execv(sys.executable, [*command, *words])  # noqa: S606  the same Python
+    os.execv(sys.executable, [*command, options, *words])  # noqa: S606  the same Python
