@@ -294,12 +294,9 @@ def _save_junit(path: str, tally: _CaseCounts, on: str, seconds: float) -> None:
     from gscli.runtimes.reports import format_junit_suite
 
     name, kinds = on or "gscli", {"failed": "failure", "refused": "error"}
-    cases = [
+    others = group_pairs(
         (kinds.get(failure.outcome, "skipped"), (failure.id, failure.problem, failure.command))
         for failure in tally.failures
-    ]
-    cases += [
-        ("skipped", (case_id, "the runtime has no such call", "")) for case_id in tally.skipped
-    ]
-    others = group_pairs(cases)
+    )
+    others.setdefault("skipped", []).extend((case, "not supported", "") for case in tally.skipped)
     save_text(path, format_junit_suite(f"gscli verify {name}", name, seconds, tally.passed, others))
