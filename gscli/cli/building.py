@@ -27,6 +27,7 @@ from gscli.cli.options import (
     complete_names,
     make_value_error,
     name_variable,
+    parse_output_path,
     split_at_end,
 )
 from gscli.declare.attributes import Attribute
@@ -283,7 +284,8 @@ def _choose_parser(option: CommandOption) -> Callable[[str], Any]:
         return partial(_parse_number, option)
     if option.choices:
         return lambda text: parse_choice(option.flags[-1].lstrip("-"), text, option.choices)
-    return option.kind
+    is_output = option.kind is parse_output_path
+    return partial(parse_output_path, flag=option.flags[0]) if is_output else option.kind
 
 
 def _parse_number(option: CommandOption, value: object) -> float:

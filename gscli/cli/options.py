@@ -73,13 +73,13 @@ def parse_engine(text: str) -> str:
 RASTER_SUFFIXES = (".png", ".pdf", ".jpg", ".jpeg", ".gif", ".webp")
 
 
-def parse_output_path(flag: str, path: str) -> str:
-    """A file that is written; - is stdout.
+def parse_output_path(path: str, flag: str = "") -> str:
+    """A file or folder that is written, by the option `flag`; - is stdout.
 
     Pictures are SVG: other names would hold what their ending does not say. A name that begins
     with - is the next option, where the name was left out.
 
-    >>> parse_output_path("--svg", "picture.svg")
+    >>> parse_output_path("picture.svg", "--svg")
     'picture.svg'
     """
     root, ending = os.path.splitext(path)
@@ -88,8 +88,8 @@ def parse_output_path(flag: str, path: str) -> str:
         problem = f"{flag} takes the name of a file"
         raise UsageError(problem, where=where, hint=f"{flag} ./{path}"[:200])
     svg = quote_word(f"{root}.svg")
-    problem = f"pictures are saved as SVG, not as {ending[1:].upper()}"
-    hint = f"--svg {svg}, then rsvg-convert {svg} -o {quote_word(path)}"
+    problem = f"pictures are saved as SVG and pages as HTML, not as {ending[1:].upper()}"
+    hint = f"--svg {svg}, then rsvg-convert {svg} -o {quote_word(path)}; a browser prints a page"
     check_rule(ending.lower() not in RASTER_SUFFIXES, problem, where, kind=UsageError, hint=hint)
     return path
 
@@ -168,6 +168,7 @@ OTHER_RESULTS = (
 
 # What a field of `Settings` or a parameter of a command's function has for its default.
 option: Callable[..., Any] = CommandOption
+output_option = partial(option, kind=parse_output_path)
 
 
 def argument(
@@ -226,7 +227,7 @@ class Settings(Record):
 
     output: str | None = _of_result(
         "write the result to FILE[::NAME] in place of a picture; - is stdout", "FILE", "-o",
-        kind=partial(parse_output_path, "-o"),
+        kind=parse_output_path,
     )  # fmt: skip
     format: str | None = _of_result("format of the result", "NAME", "-f", FORMATS)
     json: str | None = _of_result(
@@ -281,16 +282,12 @@ class Settings(Record):
         "one entry at a time, --svg a.svg into a-0.svg, a-1.svg, …; N shows only that step",
         "[N]", alone="all",
     )  # fmt: skip
-    svg: str | None = _on_picture(
-        "also save the picture as SVG", "FILE", kind=partial(parse_output_path, "--svg")
-    )
+    svg: str | None = _on_picture("also save the picture as SVG", "FILE", kind=parse_output_path)
     theme: Literal["light", "dark"] = _on_picture(
         "ground that the SVG will stand on", "NAME", default="light",
         needs="svg", why="--theme is the ground of an SVG",
     )  # fmt: skip
-    html: str | None = _on_picture(
-        "also save an interactive page", "FILE", kind=partial(parse_output_path, "--html")
-    )
+    html: str | None = _on_picture("also save an interactive page", "FILE", kind=parse_output_path)
     quiz: bool = _on_picture(
         "the page hides the output and asks for it",
         needs="html", why="--quiz is a question on a page",

@@ -248,6 +248,9 @@ def test_wrong_operators_of_each_framework_get_near_names(
             assert operator.command in hint_of(told)
 
 
+PRINTED = "--svg x.svg, then rsvg-convert x.svg -o x.pdf; a browser prints a page"
+
+
 @pytest.mark.parametrize(
     ("words", "code", "hint"),
     [
@@ -289,7 +292,15 @@ def test_wrong_operators_of_each_framework_get_near_names(
         ("gather [1] [0] --version", 2, "gscli gather --help"),
         ("gather [1,2,3] [1] --html -q", 2, "--html ./-q"),
         ("gather [1,2,3] [1] -o -q", 2, "-o ./-q"),
-        ("gather [1,2,3] [1] --html x.pdf", 2, "--svg x.svg, then rsvg-convert x.svg -o x.pdf"),
+        ("page run.json -o --quiz", 2, "-o ./--quiz"),
+        ("page run.json -o x.pdf", 2, PRINTED),
+        ("samples first-look -o --run", 2, "-o ./--run"),
+        ("cases gather -o --seed", 2, "-o ./--seed"),
+        ("fuzz gather -o --seed", 2, "-o ./--seed"),
+        ("verify x.jsonl --junit -q", 2, "--junit ./-q"),
+        ("verify x.jsonl --on numpy --report --junit", 2, "--report ./--junit"),
+        ("watch --save --strict x.py", 2, "--save ./--strict"),
+        ("gather [1,2,3] [1] --html x.pdf", 2, PRINTED),
         (
             "torch gather [1,2,3] [1] --dim 0 --code jax",
             2,

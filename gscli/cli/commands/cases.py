@@ -27,7 +27,15 @@ from gscli.base.words import join_lines
 from gscli.cli.building import complete_file, tool
 from gscli.cli.commands.runtimes import SEED, is_json_lines, write_cases
 from gscli.cli.completion import complete_operator_name
-from gscli.cli.options import JSON_OPTION, Settings, argument, check_places, option, print_report
+from gscli.cli.options import (
+    JSON_OPTION,
+    Settings,
+    argument,
+    check_places,
+    option,
+    output_option,
+    print_report,
+)
 
 if TYPE_CHECKING:
     from gscli.runtimes.packs import CaseSuite, SuiteCoverage
@@ -45,7 +53,7 @@ def cases(
         shows_default=True,
     ),
     seed: int = SEED,
-    output: str | None = option(
+    output: str | None = output_option(
         "recorded cases, - for stdout, or a folder of ONNX node tests", "FILE.jsonl|FOLDER", "-o"
     ),
     measure: str | None = option(

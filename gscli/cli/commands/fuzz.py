@@ -39,7 +39,15 @@ from gscli.cli.commands.runtimes import (
     write_cases,
 )
 from gscli.cli.completion import complete_operator_name
-from gscli.cli.options import JSON_OPTION, Settings, argument, check_places, option, print_report
+from gscli.cli.options import (
+    JSON_OPTION,
+    Settings,
+    argument,
+    check_places,
+    option,
+    output_option,
+    print_report,
+)
 
 if TYPE_CHECKING:
     from gscli.runtimes.findings import FuzzFinding, FuzzReport
@@ -72,7 +80,7 @@ def fuzz(
     ),
     patience: float = PATIENCE,
     known: str | None = KNOWN,
-    output: str | None = option(
+    output: str | None = output_option(
         "the smallest calls as recorded cases, or as ONNX node tests", "FILE.jsonl|FOLDER", "-o"
     ),
     junit: str | None = JUNIT,

@@ -32,6 +32,7 @@ from gscli.cli.options import (
     argument,
     complete_names,
     option,
+    output_option,
     print_report,
     print_stderr,
 )
@@ -70,9 +71,9 @@ KNOWN = option(
     "known failures, a line each; * stands for any text", "FILE", flag="--except",
     complete=complete_file,
 )  # fmt: skip
-JUNIT = option("also a JUnit report", "FILE")
+JUNIT = output_option("also a JUnit report", "FILE")
 SEED = option("the same seed gives the same", "N", default=7, shows_default=True, **ANY_NUMBER)
-REPORT = option(
+REPORT = output_option(
     "a text for each cause, with a script if R is a NAME, as they come", "FOLDER", flag="--report",
     needs="on", why="--report is about a runtime",
 )  # fmt: skip

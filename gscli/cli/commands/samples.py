@@ -38,6 +38,7 @@ from gscli.cli.options import (
     complete_names,
     detect_screen,
     option,
+    output_option,
     print_json,
     print_stderr,
 )
@@ -74,7 +75,7 @@ def samples(
         "tell the answer of the exercise too",
         excludes=("json", "run", "output"), why="--answer is for reading a lesson",
     ),
-    output: str | None = option("write the files into FOLDER", "FOLDER", "-o"),
+    output: str | None = output_option("write the files into FOLDER", "FOLDER", "-o"),
     *,
     settings: Settings,
 ) -> int:  # fmt: skip

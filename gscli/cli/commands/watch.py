@@ -26,7 +26,7 @@ from importlib.util import find_spec
 
 from gscli.base import CannotRead, UsageError, check_rule
 from gscli.cli.building import tool
-from gscli.cli.options import Settings, argument, option
+from gscli.cli.options import Settings, argument, option, output_option
 
 
 @tool("watch", "color", "width", "debug")
@@ -39,7 +39,7 @@ def watch(
         excludes=("module",),
         why="--numpy rewrites a script, not a module",
     ),
-    save: str | None = option(
+    save: str | None = output_option(
         "write the first call of each kind to FILE.npz, FILE-lost.npz, …", "FILE"
     ),
     no_read_back: bool = option("do not look for values that others overwrote"),
