@@ -39,7 +39,7 @@ def test_a_page_on_stdout_is_alone(capsys: pytest.CaptureFixture[str]) -> None:
     out = capsys.readouterr().out
     assert out.startswith("<!DOCTYPE html>")
     assert out.endswith("</html>\n")
-    run_explain(Call(gather, WORDS, {}, Settings(html="-")), None, gradients=False)
+    run_explain(Call(gather, WORDS, {}, {}, Settings(html="-")), None, gradients=False)
     out = capsys.readouterr().out
     assert out.startswith("<!DOCTYPE html>")
     assert out.endswith("</html>\n")
@@ -60,7 +60,7 @@ def test_explain_saves_the_page_and_the_picture(
 ) -> None:
     page, picture = tmp_path / "page.html", tmp_path / "picture.svg"
     settings = Settings(html=str(page), svg=str(picture))
-    run_explain(Call(gather, WORDS, {}, settings), None, gradients=False)
+    run_explain(Call(gather, WORDS, {}, {}, settings), None, gradients=False)
     assert "output 1 is 30, entry b" in page.read_text(encoding="utf-8")
     assert picture.read_text(encoding="utf-8").startswith("<svg")
     assert "-1 counts from the end: 2" in capsys.readouterr().out
@@ -68,7 +68,7 @@ def test_explain_saves_the_page_and_the_picture(
 
 def test_recorded_runs_become_one_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run, lesson = tmp_path / "run.json", tmp_path / "lesson.html"
-    run_explain(Call(gather, WORDS, {}, Settings(json="document")), None, gradients=False)
+    run_explain(Call(gather, WORDS, {}, {}, Settings(json="document")), None, gradients=False)
     run.write_text(capsys.readouterr().out, encoding="utf-8")
     assert json.loads(run.read_text(encoding="utf-8"))["schema"] == "gscli/1"
     page.callback(runs=[str(run), str(run)], output=str(lesson), title=None, quiz=False)
@@ -84,7 +84,7 @@ def test_runs_and_comparisons_become_one_lesson(
 ) -> None:
     run, comparison = tmp_path / "run.json", tmp_path / "comparison.json"
     lesson = tmp_path / "lesson.html"
-    run_explain(Call(gather, WORDS, {}, Settings(json="document")), None, gradients=False)
+    run_explain(Call(gather, WORDS, {}, {}, Settings(json="document")), None, gradients=False)
     run.write_text(capsys.readouterr().out, encoding="utf-8")
     compared("--json")
     comparison.write_text(capsys.readouterr().out, encoding="utf-8")
