@@ -122,6 +122,7 @@ def load_many(
     *,
     optional: Collection[str] = (),
     named: Collection[str] = (),
+    variadic: str | None = None,
     dtype: str | None = None,
     empty_dtype: str | None = None,
     max_bytes: int | None = None,
@@ -130,18 +131,24 @@ def load_many(
 
     `data` is also found as params, x, a or input, `indices` as idx or index, `updates` as upd, src
     or values, where none is called so itself; in a folder as data.npy, data.json or, in order,
-    input_0.pb. `dtype` names the type of opaque elements only. Arguments that are `named` elsewhere
-    are left out. Raises as `load` does, CannotRead for an argument that is not there (unless it is
-    in `optional`).
+    input_0.pb. The argument that is `variadic` has the names NAME_0, NAME_1, …, or its own for one.
+    `dtype` names the type of opaque elements only. Arguments that are `named` elsewhere are left
+    out. Raises as `load` does, CannotRead for an argument that is not there (unless it is in
+    `optional`).
     """
     limit, types = max_bytes or MAX_BYTES, (_parse(dtype), None, _parse(empty_dtype))
     with _memory_errors(text):
         parts = list_sources(text, limit)
         others = [name for name in names if name not in named]
         keys = {name: match_argument(name, names, parts, text) for name in others}
+        if variadic is not None:
+            single = {f"{variadic}_0": keys.pop(variadic)}
+            numbered = [f"{variadic}_{number}" for number in range(len(parts))]
+            keys |= {name: name for name in numbered if name in parts} or single
         missing = [name for name, key in keys.items() if key is None and name not in optional]
-        first, legal = "".join(missing[:1]).replace("_", "-"), list_keys(parts)
-        problem, hint = f"{text} has nothing for {first}", f"--{first} names it beside {text}"
+        first, legal = "".join(missing[:1]), list_keys(parts)
+        problem, flag = f"{text} has nothing for {first}", first.replace("_", "-")
+        hint = f"--{flag} names it beside {text}" if first in names else ""
         check_rule(not missing, problem, text, kind=CannotRead, valid=legal, hint=hint)
         return {
             name: _load(parts[key], ReadRequest(name, *types, opaque_only=True, limit=limit))

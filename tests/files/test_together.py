@@ -156,6 +156,27 @@ def test_what_is_named_wins_over_a_container(
     assert json.loads(done.stdout)["data"] == answer, done.stderr.decode()
 
 
+@pytest.mark.parametrize(
+    ("words", "names", "answer"),
+    [
+        ("torch index", ("input", "indices_0", "indices_1"), [2, 5]),
+        ("numpy getitem", ("x", "indices_0", "indices_1"), [2, 5]),
+        ("torch index-put", ("input", "indices_0", "indices_1", "values"), [0, 1, 7, 3, 4, 8]),
+        ("jax at-get", ("x", "index"), [0, 1, 2, 3, 4, 5]),
+    ],
+)
+def test_the_arrays_of_an_index_tuple_are_called_by_number(
+    words: str, names: tuple[str, ...], answer: list[int], tmp_path: Path
+) -> None:
+    arrays = np.arange(6).reshape(2, 3), np.array([0, 1]), np.array([2, 2]), np.array([7, 8])
+    np.savez(tmp_path / "all.npz", **dict(zip(names, arrays, strict=False)))
+    done = gscli(*words.split(), "all.npz", "--json=output", cwd=tmp_path)
+    assert json.loads(done.stdout)["data"] == answer, done.stderr.decode()
+    np.savez(tmp_path / "all.npz", x=arrays[0])
+    done = gscli("torch", "index", "all.npz", cwd=tmp_path)
+    assert b"nothing for indices_0\n" in done.stderr and b"--indices" not in done.stderr
+
+
 def test_errors_of_a_named_input_are_told_beside_a_container(tmp_path: Path) -> None:
     container(tmp_path, "npz")
     done = gscli("gather", "all.npz", "--indices", "nosuch.npy", cwd=tmp_path)

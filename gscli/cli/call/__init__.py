@@ -171,6 +171,7 @@ def find_container(words: Sequence[str], suffixes: tuple[str, ...] = CONTAINER_S
 def load_inputs(
     words: Mapping[str, object], names: Sequence[str], settings: Settings, *, container: str = "",
     optional: Collection[str] = (), converted: Collection[str] = (), left: str = "",
+    variadic: str | None = None,
 ) -> dict[str, files.LoadedInput]:  # fmt: skip
     """The inputs that words stand for; those that have none come from an archive or a folder.
 
@@ -181,12 +182,12 @@ def load_inputs(
     options = settings.reading
     loaded: dict[str, files.LoadedInput] = {}
     if container:
-        loaded = files.load_many(container, names, optional=optional, named=words, **options)
+        how = {"optional": optional, "named": words, "variadic": variadic, **options}
+        loaded = files.load_many(container, names, **how)
     for name, text in words.items():
         how = {"opaque_only": name not in converted, "leave": name == left, **options}
         loaded[name] = files.load(str(text), name=name, **how)
-    order = (*names, *words) if container else words
-    return {name: loaded[name] for name in order if name in loaded}
+    return loaded
 
 
 def parse_attributes(operator: Operator, texts: Mapping[str, str]) -> dict[str, object]:
@@ -242,7 +243,7 @@ class Call:
         loaded = load_inputs(
             source, operator.input_names, settings, container=container,
             optional=[item.name for item in operator.inputs if item.optional],
-            left=operator.input_names[0] if self.is_lazy else "",
+            left=operator.input_names[0] if self.is_lazy else "", variadic=operator.variadic,
         )  # fmt: skip
         inputs = CallInputs.from_loaded(loaded, operator, attrs)
         inputs.words, inputs.texts, inputs.dtype = typed, self.texts, settings.dtype
