@@ -29,8 +29,9 @@ from gscli.base.records import Record
 from gscli.base.words import format_count, join_lines
 
 # A bad index; a value that another one overwrote; a number that silently counted from the end; a
-# number that was silently clipped, wrapped, filled or dropped; a runtime's answer that is wrong.
-WatchKind: TypeAlias = Literal["index", "lost", "from-end", "moved", "answer"]
+# number that was silently clipped, wrapped, filled or dropped; a runtime's answer that is wrong;
+# what the text of an operator does not say.
+WatchKind: TypeAlias = Literal["index", "lost", "from-end", "moved", "answer", "open"]
 
 PACKAGE = os.path.dirname(os.path.dirname(__file__))
 LIBRARIES = tuple({sysconfig.get_paths()[name] for name in ("purelib", "platlib", "stdlib")})

@@ -77,11 +77,12 @@ class ModelWatch(Report):
 
     def __init__(self, model: OnnxModel) -> None:
         super().__init__()
-        self.model = model
+        self.model = _inline_functions(model)
+        self._listed = {node.address for node in model.supported_nodes}
         self.inner_only = False  # the nodes of the main graph have been judged
         self._runs = Counter[str]()
         self._nodes = {
-            (node.op_type, node.message.name, *node.outputs): node for node in model.nodes
+            (node.op_type, node.message.name, *node.outputs): node for node in self.model.nodes
         }
 
     def judge(self, message: Any, values: Sequence[Array | None]) -> Array | None:
@@ -105,13 +106,15 @@ class ModelWatch(Report):
             details = self._describe_inputs(message, known, inputs)
             error.detail_items = (*details, *error.detail_items)
             error.where = sanitize(f"{self.model.where}: {label}: {error.where}", 600)
-            error.hint = f"gscli run {quote_word(self.model.where)} lists the gathers and scatters"
+            listing = f"gscli run {quote_word(self.model.where)} lists the gathers and scatters"
+            own = "functions of the model stand in the places of their calls, with new names"
+            error.hint = listing if address in self._listed else own
             self.add("index", error)
             return None
+        kinds: dict[str, WatchKind] = {"duplicate": "lost", "open": "open"}
         for finding in iter_findings(node.operator, inputs, attrs, 1) if is_counted else ():
-            if finding.kind == "duplicate":
-                self.note("lost", label, finding.text()[:300])
-                break
+            if finding.kind in kinds:  # one of each
+                self.note(kinds.pop(finding.kind), label, finding.text()[:300])
         return answer
 
     def note(self, kind: WatchKind, label: str, problem: str) -> None:
@@ -147,7 +150,7 @@ def watch_model(
     model.check_feeds(feeds)
     for tensor in model.message.graph.initializer:
         check_is_inside(tensor, model.where)
-    watch = ModelWatch(_inline_functions(model))
+    watch = ModelWatch(model)
     if not runtime:
         _run_rules(watch, feeds)
         return watch

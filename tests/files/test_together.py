@@ -174,7 +174,8 @@ def test_the_arrays_of_an_index_tuple_are_called_by_number(
     assert json.loads(done.stdout)["data"] == answer, done.stderr.decode()
     np.savez(tmp_path / "all.npz", x=arrays[0])
     done = gscli("torch", "index", "all.npz", cwd=tmp_path)
-    assert b"nothing for indices_0\n" in done.stderr and b"--indices" not in done.stderr
+    assert b"nothing for indices_0\n" in done.stderr
+    assert b"--indices" not in done.stderr
 
 
 def test_errors_of_a_named_input_are_told_beside_a_container(tmp_path: Path) -> None:

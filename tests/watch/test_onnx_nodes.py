@@ -226,6 +226,32 @@ def test_an_attribute_of_a_function_reaches_its_nodes() -> None:
     report = watch_model(function(), {"i": np.array([2])})
     assert "axis 1 of data has size 2" in report.report()
     assert not watch_model(function(), {"i": np.array([1])}).findings
+    assert "gscli run" not in report.report(), "which lists nodes of functions nowhere"
+    assert "help: functions of the model stand in" in report.report()
+
+
+@pytest.mark.parametrize("runtime", [RULES, REFERENCE])
+@pytest.mark.parametrize(
+    ("reduction", "index", "number", "told"),
+    [
+        ("none", [[0, 1]], 1.0, "indices may be smaller than data"),
+        ("max", [[0, 1, 0]], np.nan, "what max makes of NaN"),
+        ("max", [[0, 1, 0]], 1.0, ""),
+    ],
+)
+def test_what_the_text_leaves_open_is_a_warning(
+    reduction: str, index: list[list[int]], number: float, told: str, runtime: str
+) -> None:
+    names, shape = ["x", "i", "u"], np.shape(index)
+    node = helper.make_node("ScatterElements", names, ["y"], reduction=reduction)
+    inputs = [value("x", FLOAT, [3, 3]), value("i", INT, [*shape]), value("u", FLOAT, [*shape])]
+    arrays = np.ones((3, 3)), np.array(index), np.full(shape, number)
+    feeds = dict(zip(names, arrays, strict=True))
+    feeds |= {name: feeds[name].astype(np.float32) for name in "xu"}
+    report = watch_model(make_model([node], inputs, ["y"]), feeds, runtime)
+    problems = [finding.error.problem for finding in report.findings if finding.kind == "open"]
+    assert len(problems) == bool(told), report.report()
+    assert all(told in problem and "leaves this open" in problem for problem in problems)
 
 
 def best() -> OnnxModel:
