@@ -40,18 +40,11 @@ def select_rule_sets(concept: ConceptName, only: Sequence[str], opsets: Sequence
 
     Raises UsageError for a name of nothing, and for opsets that no row has.
     """
-    chosen, absent = _select_by_name(concept, only or ["onnx"] * bool(opsets))
-    return (_expand_opsets(chosen, opsets) if opsets else chosen), absent
-
-
-def _select_by_name(concept: ConceptName, only: Sequence[str]) -> Selection:
-    """Declared comparisons by what asked for them, in that order, and frameworks without any."""
-    declared = list_mappings(concept)
-    if not only:
-        return group_pairs((pair[0].framework.title, pair) for pair in declared), []
-    chosen: ComparisonsByTitle = {}
+    declared, words = list_mappings(concept), only or ["onnx"] * bool(opsets)
+    everything = ((pair[0].framework.title, pair) for pair in declared)
+    chosen: ComparisonsByTitle = {} if words else group_pairs(everything)
     absent: dict[str, UnsupportedRuleSet] = {}
-    for word in only:
+    for word in words:
         name = ALIASES.get(word.lower(), word.lower())
         pairs = [pair for pair in declared if _is_called(*pair, name)]
         if pairs:
@@ -62,7 +55,7 @@ def _select_by_name(concept: ConceptName, only: Sequence[str]) -> Selection:
         else:
             title = _find_framework_title(word, name, declared)
             absent[title] = UnsupportedRuleSet(title, f"no {concept}", is_requested=True)
-    return chosen, [*absent.values()]
+    return (_expand_opsets(chosen, opsets) if opsets else chosen), [*absent.values()]
 
 
 def _expand_opsets(chosen: ComparisonsByTitle, opsets: Sequence[int]) -> ComparisonsByTitle:
