@@ -56,14 +56,14 @@ def hdf5_errors(name: str) -> AbstractContextManager[None]:
 
 
 def _list(file: BinaryIO, name: str) -> Iterator[Message]:
-    with _open_hdf5(file, "r") as root:
+    with import_extra("h5py", "hdf5").File(file, "r") as root:
         for path, dataset in _find_datasets(root, name).items():
             yield Member.of(dataset, path)._asdict(), b""
 
 
 def _read(file: BinaryIO, name: str, member: str | None, limit: int) -> Iterator[Message]:
     """The type and shape of one dataset, named or the only one, then its bytes, piece by piece."""
-    with _open_hdf5(file, "r") as root:
+    with import_extra("h5py", "hdf5").File(file, "r") as root:
         datasets = _find_datasets(root, name)
         path = choose_member(datasets, member and member.strip("/"), name)
         where, dataset = _format_place(name, path), datasets[path]
@@ -96,7 +96,7 @@ def _change(
     limit_memory(3 * (len(old) + len(payload) + CHUNK_ALLOWED))
     array = np.ndarray(tuple(shape), dtype, payload)
     buffer = io.BytesIO(old)
-    with _open_hdf5(buffer, "r+") as root:
+    with import_extra("h5py", "hdf5").File(buffer, "r+") as root:
         _put_dataset(root, member, array, name, len(old))
     yield {}, buffer.getbuffer()
 
@@ -127,10 +127,6 @@ _ACTIONS: dict[str, Callable[..., Iterator[Message]]] = {
     "read": _read,
     "change": _change,
 }
-
-
-def _open_hdf5(file: BinaryIO, mode: str) -> Any:
-    return import_extra("h5py", "hdf5").File(file, mode)
 
 
 def _count_chunk_bytes(dataset: Any) -> int:

@@ -29,14 +29,7 @@ from gscli.base.arrays import (
 )
 from gscli.base.words import format_count, format_place, format_shape, sanitize
 from gscli.files.content import TEXT_LIMIT, Content, check_content, check_limit
-from gscli.files.formats.jsontext import (
-    JsonPath,
-    ParsedJson,
-    caret_line,
-    find_value,
-    line_number,
-    parse_json,
-)
+from gscli.files.formats.jsontext import JsonPath, ParsedJson, caret_line, find_value, parse_json
 from gscli.files.formats.npy import BYTES_LIMIT, RANK_LIMIT, is_shape
 from gscli.files.formats.values import array_of_dtype, describe_kind
 from gscli.files.request import LoadedInput, Output, ReadRequest
@@ -243,7 +236,8 @@ def _ragged_error(
     start, end = find_value(parsed.text, path) if parsed.text else (0, 0)
     detail = caret_line(parsed.text, start, end, note) if parsed.text else note
     position = tuple(step for step in path if isinstance(step, int))
-    line = f" line {line_number(parsed.text, start)}" if "\n" in parsed.text else ""
+    breaks = parsed.text.count("\n", 0, start)
+    line = f" line {breaks + 1}" if "\n" in parsed.text else ""
     problem = f"{parsed.name} is not a rectangular array"
     hint = "all lists of one level need the same length"
     where = format_place(f"{parsed.name}{line}: {parsed.argument}", position)

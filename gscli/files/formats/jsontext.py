@@ -131,11 +131,6 @@ def caret_line(text: str, start: int, end: int, note: str) -> CaretLine:
     return CaretLine(before + inside + after, len(before), max(len(inside), 1), note)
 
 
-def line_number(text: str, position: int) -> int:
-    """The number of the line, from 1."""
-    return text.count("\n", 0, position) + 1
-
-
 def find_value(text: str, path: JsonPath) -> tuple[int, int]:
     r"""Where the value at `path` (keys and positions) starts and ends in a text that parses.
 
