@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -146,12 +148,11 @@ def find_duplicate_cells(plan: Plan) -> NDArray[np.bool_] | None:
         return None
     if not layout.entry_count * layout.window_size * layout.output_size:
         return np.zeros(layout.output_shape, np.bool_)
-    try:
+    with suppress(GscliError):
         cells, _ = written_cells(plan.validate(), layout.entry_count)
-    except GscliError:
-        return None
-    counts = np.bincount(cells, minlength=layout.output_size)
-    return (counts > 1).reshape(layout.output_shape)
+        counts = np.bincount(cells, minlength=layout.output_size)
+        return (counts > 1).reshape(layout.output_shape)
+    return None
 
 
 def name_shared_cells(layout: Layout) -> str:

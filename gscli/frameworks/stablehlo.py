@@ -7,6 +7,7 @@ window inside, scatter leaves out what lies outside. There are no negative indic
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Annotated, Literal, TypeAlias, get_args
 
 from gscli.base import GscliError
@@ -85,15 +86,11 @@ def _compare(concept: ConceptName, address: Callable[[ConceptCall], Addressing])
     """A concept as the case of gather or scatter that its own addressing is."""
 
     def express(call: ConceptCall) -> Attrs:
-        computation = "set" if call.reduction == "none" else call.reduction
-        if computation not in get_args(UpdateComputation):
-            return None
-        try:
+        addressing, computation = None, "set" if call.reduction == "none" else call.reduction
+        with suppress(GscliError):  # a call of nobody has none
             addressing = address(call)
-        except GscliError:  # it is a call of nobody
-            return None
-        numbers = find_dimension_numbers(addressing, call.indices.shape)
-        if numbers is None:
+        numbers = addressing and find_dimension_numbers(addressing, call.indices.shape)
+        if not (addressing and numbers and computation in get_args(UpdateComputation)):
             return None
         if call.updates is None:
             return {**numbers.attributes, "slice_sizes": tuple(a.span for a in addressing.axes)}
