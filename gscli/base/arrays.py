@@ -23,7 +23,16 @@ from gscli.base import (
     UsageError,
     check_rule,
 )
-from gscli.base.words import ALL_DTYPES, DTYPES, NARROW_FLOATS, NARROW_INTEGERS, NUMBERS, sanitize
+from gscli.base.words import (
+    ALL_DTYPES,
+    DTYPES,
+    NARROW_FLOATS,
+    NARROW_INTEGERS,
+    NUMBERS,
+    dtype_max,
+    dtype_min,
+    sanitize,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -126,13 +135,7 @@ def is_integer_dtype(dtype: DType) -> bool:
 @lru_cache(maxsize=64)
 def integer_limits(dtype: DType) -> tuple[int, int]:
     """The smallest and the largest integer of a type for which `is_integer_dtype` holds."""
-    if is_narrow_dtype(dtype):
-        import ml_dtypes
-
-        small = ml_dtypes.iinfo(dtype)  # type: ignore[no-untyped-call]
-        return int(small.min), int(small.max)
-    info = np.iinfo(dtype)
-    return int(info.min), int(info.max)
+    return int(dtype_min(dtype.name)), int(dtype_max(dtype.name))
 
 
 def check_dtype_supported(dtype: DType, where: str) -> DType:
