@@ -20,7 +20,7 @@ from gscli.plan import infer_layout
 from gscli.plan.indices import IndexOutcome
 from gscli.plan.outcomes import OUTCOMES, outcome_of
 from gscli.traces import Entry, Trace
-from gscli.views.texts import strip_zeros
+from gscli.views.texts import LEAST_NAMED, strip_zeros
 from gscli.views.words.below import find_duplicate_writes
 from gscli.views.words.comparison import ComparisonTexts
 from gscli.views.words.facts import Describer
@@ -204,8 +204,7 @@ def _name_policy(layout: Layout, outcome: IndexOutcome, *, counts: bool) -> str:
     if layout.kind == "scatter":
         instead, alone = "drop", "drop what is outside"
     else:
-        fill = layout.fill_value
-        least = isinstance(fill, int) and fill in (-(1 << 31), -(1 << 63))
-        instead = "the least integer" if least else str(fill)
+        fill = str(layout.fill_value)
+        instead = "the least integer" if fill in LEAST_NAMED.values() else fill
         alone = f"{instead} for anything outside"
     return OUTCOMES[outcome].behaviour[not counts].format(instead=instead, alone=alone)
