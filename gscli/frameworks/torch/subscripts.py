@@ -63,8 +63,9 @@ def index_put_(
     The subscript is that of index; values broadcast to the shape of self[…] and have self's type;
     more axes, of size 1, are refused as index_put_ does, though self[…] = values drops them.
     Negative indices count from the end. A mask without axes acts as it does in self[mask] = values;
-    index_put_ itself refuses it. A mask without other tensors takes one value of any rank,
-    unless it is a mask of uint8, which PyTorch then refuses. Halves are rounded after each step.
+    index_put_ itself counts it as an index, and refuses more of them than self has axes. A mask
+    without other tensors takes one value of any rank, unless it is a mask of uint8, which PyTorch
+    then refuses. Halves are rounded after each step.
     """
     check_dtype(self, (*DATA, *FLOAT8))
     check_same_dtype(self, values)
