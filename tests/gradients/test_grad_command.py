@@ -260,6 +260,19 @@ def test_the_picture_says_who_is_given_what() -> None:
     assert "the loop itself gives src [0, 1, 1]: --rules loop" in shown
 
 
+def test_plain_sentences_say_it_of_every_entry_and_tie() -> None:
+    words = ("torch", "scatter-reduce", "[1.0,2,3]", "[0,0,2]", "[5.0,5,7]", "--dim", "0")
+    plain = call_gscli("grad", *words, "--reduce", "amax", "--plain").stdout.decode()
+    assert plain.splitlines()[1:5] == [
+        "entry a: index[0] is 0; gradient of src[0] is 0.5.",
+        "entry b: index[1] is 0; gradient of src[1] is 0.5.",
+        "entry c: index[2] is 2; gradient of src[2] is 1.",
+        "[0]: a, b equal 5; several share it evenly.",
+    ]
+    words = ("torch", "embedding", "[0,0]", "[[1.0,2]]", "--plain")
+    assert call_gscli("grad", *words).stdout.count(b"\nentry ") == 2
+
+
 def test_a_picture_as_svg_and_as_sentences(tmp_path: Path) -> None:
     words = ("grad", "gather", "[1,2,3]", "[2,2]")
     assert call_gscli(*words, "-q", "--svg", f"{tmp_path}/g.svg").returncode == 0

@@ -104,7 +104,7 @@ def run_grad(
     saves = settings.is_result_saved
     result = (path, chosen[_choose_name(chosen, saved_name, "-o")]) if saves else None
     below = _describe_rest(flow, chosen, settings) if settings.is_picture_drawn else ""
-    draw = partial(_render, flow, settings, below)
+    draw = partial(_render, flow, settings, below, is_drawn=is_drawn)
     document = partial(_make_document, gradients, chosen, verdict, settings)
     status = present_run(flow, settings, draw, document, result, verdict, below=below)
     call.print_details(flow)
@@ -154,16 +154,24 @@ def _describe_rest(flow: FlowTrace, chosen: Arrays, settings: Settings) -> str:
     return wrap_lines([*lines, *sentences], make_view_options(settings).width)
 
 
-def _render(flow: FlowTrace, settings: Settings, below: str) -> tuple[str, int]:
-    """The picture, or sentences, with the rest below; no cells that differ."""
+def _render(flow: FlowTrace, settings: Settings, below: str, *, is_drawn: bool) -> tuple[str, int]:
+    """The picture, or sentences, with the rest below; no cells that differ.
+
+    `is_drawn`: what is wanted stands in the picture, so that the entries tell of it.
+    """
     from gscli.views.lines import render_text, wrap_lines
     from gscli.views.picture import Picture
-    from gscli.views.words.gradient_words import describe_purpose
+    from gscli.views.terminal.explain import Explanation
+    from gscli.views.words.gradient_words import describe_purpose, list_ties
 
     options = make_view_options(settings)
     if settings.plain:
-        head = wrap_lines([f"{flow.title}: {describe_purpose(flow.gradients)}"], options.width)
-        return head + below, 0
+        lines = [f"{flow.title}: {describe_purpose(flow.gradients)}"]
+        if is_drawn:
+            view = Explanation(flow, options, plain=True)
+            ties = list_ties(flow.gradients, view.teller, view.shown)
+            lines += [*view.list_entries(), *(f"{remark.text}." for remark in ties)]
+        return wrap_lines(lines, options.width) + below, 0
     picture = render_text(Picture(flow, options), options).rstrip("\n")
     return f"{picture}\n" + "\n" * bool(below) + below, 0
 

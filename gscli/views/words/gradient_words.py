@@ -125,16 +125,23 @@ def _make_remarks(
     gradients: Gradients, teller: Describer, entries: Sequence[Entry]
 ) -> list[Remark]:
     """What became of index numbers, and who is given what several could have."""
-    if gradients.trace.kind == "gather":
-        return make_remarks(teller, entries)
-    numbers = make_remarks(teller, entries, duplicates=False)
+    reads = gradients.trace.kind == "gather"
+    remarks = make_remarks(teller, entries, duplicates=reads)
+    return [*remarks, *list_ties(gradients, teller, entries)]
+
+
+def list_ties(gradients: Gradients, teller: Describer, entries: Sequence[Entry]) -> list[Remark]:
+    """Who is given what several could have, beside those of the entries that it is about."""
     cells, count = find_shared_cells(gradients, LISTED)
     known = {entry.number: entry for entry in entries}
-    remarks: list[Remark] = []
-    for cell in cells:
-        listed = tuple(known[number] for number in cell.entries if number in known)
-        remarks.append(Remark(listed, describe_shared_cell(gradients, cell, teller)))
-    return [*numbers, *limit_remarks(remarks, "cell", count - len(cells))]
+    remarks = [
+        Remark(
+            tuple(known[number] for number in cell.entries if number in known),
+            describe_shared_cell(gradients, cell, teller),
+        )
+        for cell in cells
+    ]
+    return limit_remarks(remarks, "cell", count - len(cells))
 
 
 def describe_shared_cell(gradients: Gradients, cell: SharedCell, teller: Describer) -> str:
