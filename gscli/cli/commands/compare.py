@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 from gscli.base import UsageError, check_rule
 from gscli.base.records import group_pairs
 from gscli.base.words import format_suggestion, join_lines
-from gscli.cli.building import WORDS, Command, list_declarations
+from gscli.cli.building import WORDS, Command, list_declarations, parse_choice
 from gscli.cli.commands.runtimes import ON, PATIENCE, PYTHON, start_checked
 from gscli.cli.options import (
     ANY_NUMBER,
     JSON_OPTION,
     SHARED_OPTIONS,
     Settings,
+    complete_names,
     make_list_completer,
     make_value_error,
     make_view_options,
@@ -26,7 +27,7 @@ from gscli.cli.options import (
 from gscli.cli.tree import LazyGroup
 from gscli.frameworks import NAMES
 from gscli.frameworks.operator import ConceptName
-from gscli.lab.concepts import CONCEPTS, list_mappings, list_reductions
+from gscli.lab.concepts import CONCEPTS, REDUCTION_NAMES, list_mappings, list_reductions
 
 if TYPE_CHECKING:
     from gscli.lab.answers import ComparisonResult
@@ -47,11 +48,12 @@ def _build_command(name: str) -> Any:
         return None
     concept = CONCEPTS[concept_name]
     shared = [JSON_OPTION, *(SHARED_OPTIONS[option] for option in SHARED)]
+    known = list_reductions(concept_name)
+    text = f"what updates do to what is there: {' '.join(known)}"
     facts: dict[str, dict[str, Any]] = {
-        "only": {"complete": partial(_complete_frameworks, concept_name)}
+        "only": {"complete": partial(_complete_frameworks, concept_name)},
+        "reduction": {"help": text, "complete": complete_names(known)},
     }
-    if concept.takes_reduction:
-        facts["reduction"] = {"choices": list_reductions(concept_name)}
     declared = [
         entry._replace(**facts.get(entry.name, {}))
         for entry in list_declarations(compare_concept)
@@ -129,7 +131,9 @@ def compare_concept(
         "axis that the indices address", "N", "-a", default=None, **ANY_NUMBER
     ),
     batch_dims: int | None = option("leading axes shared", "N", **ANY_NUMBER),
-    reduction: str | None = option("what updates do to what is there", "NAME", "-r"),
+    reduction: str | None = option(
+        "", "NAME", "-r", kind=partial(parse_choice, "reduction", choices=REDUCTION_NAMES)
+    ),
     only: Sequence[str] | None = option(
         "frameworks to compare, the first is the base", "LIST", flag="--as", kind=split_list
     ),
