@@ -113,11 +113,7 @@ def draw_vectors(roles: Roles, dice: Rng) -> CallSpec:
     indices = _tensor((length, *grid) if is_first else (*grid, length))
     addressing = address_vectors(_tensor(data), indices, batch, vector_dim=0 if is_first else -1)
     draft = _fill(roles, dice, data, addressing, **attrs)
-    if "shape" in roles.operator.input_names:
-        draft.other_inputs["shape"] = np.array(data)
-    elif roles.has_parameter("shape"):
-        draft.attrs["shape"] = list(data)
-    return draft
+    return _set_parameter(roles, draft, "shape", list(data))
 
 
 def draw_sorted_segments(roles: Roles, dice: Rng) -> CallSpec:
@@ -295,8 +291,13 @@ def choose_generator(roles: Roles) -> SpecGenerator:
 
 def _set_axis(roles: Roles, draft: CallSpec, axis: int) -> CallSpec:
     attribute = roles.operator.attribute("axis")
-    if "axis" in roles.operator.input_names:
-        draft.other_inputs["axis"] = np.array(axis, np.int64)
-    elif attribute is not None:
-        draft.attrs[attribute.name] = axis
+    return _set_parameter(roles, draft, "axis" if attribute is None else attribute.name, axis)
+
+
+def _set_parameter(roles: Roles, draft: CallSpec, name: str, value: int | list[int]) -> CallSpec:
+    """The call with an input or attribute of this name, where the operator has it."""
+    if name in roles.operator.input_names:
+        draft.other_inputs[name] = np.array(value, np.int64)
+    elif roles.has_parameter(name):
+        draft.attrs[name] = value
     return draft
