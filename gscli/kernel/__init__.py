@@ -156,8 +156,9 @@ class ScatterOutput:
             tile = tile._replace(deferred=tile.addresses)
         tiles.write(rows, tile, updates, self.rule.select_ufunc(rows.dtype, updates.dtype), own)
         if self.keeps_lone and self.counts is not None:
-            numbers, _ = tile.flat_addresses()
-            lone = self.counts[numbers] == 1
+            numbers, live = tile.flat_addresses()
+            # What is not live may have any address.
+            lone = (live is None or live) & (self.counts.take(numbers, mode="clip") == 1)
             rows[numbers[lone]] = updates.reshape(len(numbers), -1)[lone]
 
     def finalize(self) -> Array:

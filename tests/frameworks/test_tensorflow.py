@@ -318,6 +318,12 @@ def test_the_mean_of_integers_is_a_quotient_of_their_sum() -> None:
         TF["unsorted_segment_mean"](np.array([1j], np.complex64), i32([0]), num_segments=1)
 
 
+@pytest.mark.parametrize("name", ["sum", "prod", "mean", "max"])
+def test_a_refused_segment_far_below_zero_is_drawn(name: str, tmp_path: Path) -> None:
+    words = ["tf", f"segment-{name}", "[1.5,2.5]", f"[{-(2**63)},1]"]
+    assert run_safely([*words, "--svg", str(tmp_path / "refused.svg")]) == 65
+
+
 @pytest.mark.parametrize("name", ["sum", "prod", "mean"])
 def test_a_segment_of_one_row_is_that_row(name: str, tmp_path: Path) -> None:
     """As TensorFlow 2.21.0 copies it: 0 + -0.0 would be 0.0, and 1 * inf+0i is inf+nani."""
