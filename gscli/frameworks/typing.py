@@ -24,8 +24,10 @@ from gscli.base.arrays import (
     Array,
     Arrays,
     cast_lossless,
+    cast_lossy,
     document_dtype,
     find_cast_change,
+    is_float_dtype,
     is_lazy,
     parse_dtype,
 )
@@ -181,12 +183,9 @@ def cast_untyped(array: Array, target: np.dtype[Any]) -> Array | None:
     """Numbers of a text in a type, rounded where it is floating; None where they do not fit."""
     if array.dtype.kind == "U" or target.kind == "U":
         return None
-    if array.dtype.kind == "c" and target.kind != "c":
-        if array.imag.any():
-            return None
-        array = array.real
-    with np.errstate(all="ignore"):
-        cast = array.astype(target)
-    exact = target.kind in "fcV" or array.size == 0 or (cast.astype(array.dtype) == array).all()
-    wrapped = array.dtype.kind == "u" and (cast < 0).any()
-    return cast if exact and not wrapped else None
+    array = array.source.read_all() if is_lazy(array) else array
+    if array.dtype.kind == "c" and target.kind != "c" and array.imag.any():
+        return None
+    is_rounded = target.kind == "c" or is_float_dtype(target)
+    fits = is_rounded or find_cast_change(array, target) is None
+    return cast_lossy(array, target) if fits else None

@@ -150,6 +150,15 @@ def test_other_inputs_of_stores_are_read(tmp_path: Path) -> None:
     assert load(out).array.shape == (2, 6)
 
 
+def test_indices_of_a_store_are_widened(tmp_path: Path) -> None:
+    store, target = tmp_path / "ids.zarr", tmp_path / "out.npy"
+    zarr.save_array(store, np.array([2, 0, 0], np.int16))
+    np.save(tmp_path / "table.npy", np.arange(6.0).reshape(3, 2))
+    words = ["torch", "embedding", str(store), str(tmp_path / "table.npy"), "-o", str(target)]
+    assert run_safely(words) == 0
+    assert np.load(target).tolist() == [[4, 5], [0, 1], [0, 1]]
+
+
 def test_text_and_asked_for_types_and_views_go_through_memory(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
