@@ -120,13 +120,18 @@ def _find_verb(option: str, names: Sequence[str]) -> str:
     return _OPTIONS_OF_VERBS.get(option, "") if is_meant else ""
 
 
+# Commands whose files hold no tensors but runs, cases, jobs or scripts.
+_READERS_OF_OTHERS = ("page", "verify", "batch", "watch", "cases", "fuzz")
+
+
 def make_default_hint(error: GscliError, path: str) -> str:
     """How to go on after a refusal by the command `path` that nobody closer to it had a word for.
 
     >>> make_default_hint(UsageError("an axis too many"), "gscli gather")
     'gscli gather --help'
     """
-    if isinstance(error, ContentRefused | CannotRead):
+    reads_tensors = path.removeprefix("gscli ") not in _READERS_OF_OTHERS
+    if reads_tensors and isinstance(error, ContentRefused | CannotRead):
         return "what is read, and how it is written: gscli help inputs"
     return error.usual_hint or f"{path} --help"
 

@@ -771,8 +771,10 @@ def test_missing_files_are_likened_by_their_stems(
         "show gone.npy": "values are written as JSON",
         "show 0,2": "values stand in brackets: '[0,2]'",
         "batch tabel.npy": "did you mean table.npy?",
-        "batch nothere.jsonl": "what is read",
-        "verify nothere.jsonl": "what is read",
+        "batch nothere.jsonl": "gscli batch --help",
+        "verify nothere.jsonl": "gscli verify --help",
+        "page [1,2] -o p.html": "gscli page --help",
+        "cases gather --measure nothere": "gscli cases --help",
     }.items():
         assert hint_of(refusal(f"gscli {words}", capsys)[1]).startswith(hint)
 

@@ -9,6 +9,7 @@ from collections import Counter
 from contextlib import suppress
 from hashlib import sha256
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from page.examples import EXAMPLES, HOSTILE, added, averaged, dropped, gathered,
 
 from gscli import trace
 from gscli.base import ContentRefused, GscliError, LimitRefused, UsageError
+from gscli.cli import run_safely
 from gscli.files.formats import jsonarray
 from gscli.lab import documents
 from gscli.lab.documents import replay_trace
@@ -298,6 +300,16 @@ def test_a_document_that_is_no_run_names_its_file() -> None:
     with pytest.raises(ContentRefused, match="not a run that gscli wrote") as refusal:
         render_page([{"schema": "other/1"}])
     assert refusal.value.hint.startswith("operators and compare write one with --json > RUN.json; ")
+
+
+def test_an_expected_answer_that_a_page_leaves_out_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run_safely(["gather", "[1,2]", "[0]", "--expect", "[2]", "--json"])
+    run = tmp_path / "run.json"
+    run.write_text(capsys.readouterr().out, encoding="utf-8")
+    assert run_safely(["page", str(run), "-o", str(tmp_path / "page.html")]) == 0
+    assert "what was expected is left out; --html FILE of the run" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("count", [50, 500])

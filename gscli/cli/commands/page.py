@@ -50,6 +50,9 @@ def _load_run(path: str) -> Trace | ComparisonResult:
         document = parse_json(content.read_all(TEXT_LIMIT, "the text"), path).value
     if not isinstance(document, dict):
         raise ContentRefused("not a recorded run", where=sanitize(path), hint=RUN_HINT)
+    if "expectation" in document:
+        text = "what was expected is left out; --html FILE of the run itself shows it"
+        print_stderr(f"warning: {sanitize(path)}: {text}\n")
     try:
         return replay_document(document)
     except UsageError as error:
