@@ -8,6 +8,7 @@ without loss.
 from __future__ import annotations
 
 from contextlib import suppress
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -67,9 +68,13 @@ def explain_lossy_indices(refusal: IndexTypeRefused, arrays: Arrays) -> str:
     # An axis and the members of a subscript are integers, too.
     others = [other for other in arrays if not other.startswith((name, "axis", "indices_"))]
     sizes = {other: arrays[other].size for other in others}
-    swapped = [other for other in others if _is_swapped(array, arrays[other])]
+    # A fraction is no index; whole numbers may be updates, and the others indices into data.
+    shapes = [each.shape for each in arrays.values()] if place is None else [array.shape]
+    rows = max(chain(*shapes), default=0)
+    swapped = [other for other in others if _has_rows(arrays[other], rows)]
     # Whole numbers that fit no other input were hardly meant as indices.
-    if swapped and (place is not None or (array >= max(sizes.values())).any()):
+    is_other = place is not None or (sizes and (array >= max(sizes.values())).any())
+    if swapped and is_other and array.dtype.kind == "f":
         return f"are {swapped[0]} and {name} swapped? {swapped[0]} holds integers, {name} does not"
     if place is None:
         return ""
@@ -78,12 +83,11 @@ def explain_lossy_indices(refusal: IndexTypeRefused, arrays: Arrays) -> str:
     return f"{format_place(name, place)} = {array[place]} {reason}"
 
 
-def _is_swapped(indices: Array, other: Array) -> bool:
-    """Whether another input could be the indices, and the indices could not."""
-    if is_lazy(other) or other.dtype.name not in INTEGERS or not other.size:
+def _has_rows(array: Array, rows: int) -> bool:
+    """Whether an input could be indices of so many rows."""
+    if is_lazy(array) or array.dtype.name not in INTEGERS or not array.size:
         return False
-    rows = max(indices.shape, default=0)
-    return indices.dtype.kind == "f" and bool(-rows <= other.min() and other.max() < rows)
+    return bool(-rows <= array.min() and array.max() < rows)
 
 
 def _names_to_convert(

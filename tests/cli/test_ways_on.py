@@ -465,6 +465,10 @@ def test_a_mask_in_place_of_indices_is_turned_into_positions() -> None:
             ),
         ),
         (
+            "scatter-nd zeros:4x3 '[10.0,20.0,30.0]' '[[0,1],[2,2],[3,0]]'",
+            "are updates and indices swapped? updates holds integers, indices does not",
+        ),
+        (
             "torch embedding '[[1.5,2],[3,4]]' '[[0,1]]'",
             "are weight and input swapped? weight holds integers, input does not",
         ),
