@@ -126,14 +126,14 @@ class Command(HintedCommand, TyperCommand):
         help_text: str, own: Sequence[CommandOption] | None = None, inputs: Sequence[str] = (),
     ) -> None:  # fmt: skip
         declared = list_declarations(function)
-        unsaid = {entry.name: entry.default for entry in declared}
+        defaults = {entry.name: entry.default for entry in declared}
         options = [*(declared if own is None else own), *shared]
 
         def run(**arguments: Any) -> int:
             values = {entry.name: arguments.pop(entry.name) for entry in shared}
             if shared:
                 arguments["settings"] = Settings(**values)
-            return function(**{**unsaid, **arguments})
+            return function(**{**defaults, **arguments})
 
         super().__init__(
             name, callback=run, params=[*map(make_parameter, options)],

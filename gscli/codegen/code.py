@@ -184,15 +184,15 @@ def add_equivalents(comparing: ComparisonResult) -> ComparisonResult:
         return comparing
     said = {row.operator.framework.name for row in rows}
     titles = {TITLES[name]: name for name in TARGETS if name not in said}
-    unsaid = list(comparing.unsupported)
+    absent = list(comparing.unsupported)
     if not (comparing.only or comparing.opsets):
-        known = {entry.label for entry in unsaid}
+        known = {entry.label for entry in absent}
         reason = f"no {comparing.concept}"
         others = (title for title in titles if title not in known)
-        unsaid += [UnsupportedRuleSet(title, reason, is_requested=False) for title in others]
+        absent += [UnsupportedRuleSet(title, reason, is_requested=False) for title in others]
     names = {
         entry.label: next(iter(entry.operators), titles.get(entry.label, "")).partition(".")[0]
-        for entry in unsaid
+        for entry in absent
         if "opset" not in entry.label  # code is written for the newest
     }
     targets = {label: TARGETS[name] for label, name in names.items() if name in titles.values()}
@@ -206,5 +206,5 @@ def add_equivalents(comparing: ComparisonResult) -> ComparisonResult:
         label: f"{describe_snippet(answer)} ({way} --code {answer.target})"
         for label, answer in zip(targets, answers, strict=True)
     }
-    entries = tuple(entry._replace(equivalent=equivalents.get(entry.label, "")) for entry in unsaid)
+    entries = tuple(entry._replace(equivalent=equivalents.get(entry.label, "")) for entry in absent)
     return replace(comparing, unsupported=entries)

@@ -27,7 +27,7 @@ class Snippet(Record):
     """The lines of one target. `call` are those that make `output` from the loaded inputs.
 
     `operation`: what the line is built on; `composed`: it takes more than that one operation.
-    `breaks`: what would make it differ; `reason`: why there is none; `checked`: what a run said.
+    `breaks`: what would make it differ; `reason`: why there is none; `run_result`: what a run said.
     """
 
     target: str

@@ -146,7 +146,7 @@ class UnsupportedRuleSet(Record):
         return f"{self.label} {' and '.join(names * is_framework)}".rstrip()
 
     @staticmethod
-    def format_reasons(unsaid: Sequence[UnsupportedRuleSet]) -> list[str]:
+    def format_reasons(rows: Sequence[UnsupportedRuleSet]) -> list[str]:
         """A sentence without its full stop for each reason.
 
         >>> UnsupportedRuleSet.format_reasons(
@@ -157,9 +157,9 @@ class UnsupportedRuleSet(Record):
         ... )
         ['A, B cannot say this: no axis=1']
         """
-        labels = group_pairs((row.reason, row.operator_names) for row in unsaid)
+        labels = group_pairs((row.reason, row.operator_names) for row in rows)
         lines = [f"{', '.join(names)} cannot say this: {why}" for why, names in labels.items()]
-        shown = {row.label.partition(" ")[0]: row.equivalent for row in unsaid if row.equivalent}
+        shown = {row.label.partition(" ")[0]: row.equivalent for row in rows if row.equivalent}
         return [*lines, *(f"The same in {title}: {text}" for title, text in shown.items())]
 
 
@@ -174,9 +174,9 @@ class UnsupportedRuleSet(Record):
 class ComparisonResult:
     """All answers to one call; differences are counted against the `reference`.
 
-    `unsaid`: rule sets without a way to say the call. They answer nothing, and one that was asked
-    for does not agree. `only` and `opsets`: what was asked for. `typed`: inputs with an element
-    type of their own.
+    `unsupported`: rule sets without a way to say the call. They answer nothing, and one that was
+    asked for does not agree. `only` and `opsets`: what was asked for. `typed`: inputs with an
+    element type of their own.
     """
 
     concept: ConceptName

@@ -66,7 +66,7 @@ def compare(
     command does. `run`: what runs a call. UsageError when nothing can run, or for an argument that
     the concept does not have; LimitRefused where different outputs have more than `max_bytes`
     together. Other refusals are answers here and do not raise; what cannot express the call is told
-    in `unsaid`.
+    in `unsupported`.
 
     >>> compare("gather", {"data": [10, 20], "indices": [1]}, only=["onnx", "numpy"]).agree
     True
@@ -78,7 +78,7 @@ def compare(
     own = dict(typed or {name: hasattr(value, "dtype") for name, value in inputs.items()})
     call = _build_concept_call(operation, arrays, axis, batch_dims, reduction)
     only = only.split(",") if isinstance(only, str) else only
-    chosen, unsaid = select_rule_sets(concept, only, opsets)
+    chosen, unsupported = select_rule_sets(concept, only, opsets)
     size = sum(array.nbytes for array in arrays.values())
     limit = max(DEFAULT_LIMIT, 4 * size) if max_bytes is None else max_bytes
     run = run or partial(_run_within_limit, {}, limit)
@@ -90,17 +90,17 @@ def compare(
             reasons = (explain_inexpressible(comparison, call) for _, comparison in pairs)
             reason = next(filter(None, reasons), "it starts from zeros")
             operators = tuple(dict.fromkeys(operator.full_name for operator, _ in pairs))
-            unsaid.append(UnsupportedRuleSet(label, reason, bool(only), operators=operators))
+            unsupported.append(UnsupportedRuleSet(label, reason, bool(only), operators=operators))
     if not rows:
         reductions = question.list_reductions(chain.from_iterable(chosen.values()))
         arguments = [f"{name} {value}" for name, value in call.other_arguments.items()]
         names = [f"frameworks {','.join(only)}"[:100]] if only else []
         problem, where = f"no rule set can express this {concept}", ", ".join([*arguments, *names])
-        details = tuple(UnsupportedRuleSet.format_reasons(unsaid))
+        details = tuple(UnsupportedRuleSet.format_reasons(unsupported))
         valid = " ".join(reductions) if operation.takes_reduction else ""
         hint = f"gscli compare {concept} --help"
         raise UsageError(problem, where=where, details=details, valid=valid, hint=hint)
-    answers = group_equal_results(rows), tuple(unsaid), tuple(only), tuple(opsets)
+    answers = group_equal_results(rows), tuple(unsupported), tuple(only), tuple(opsets)
     return ComparisonResult(concept, arrays, call, *answers, own)
 
 

@@ -38,14 +38,14 @@ class RuntimeQuestion(Record):
         UsageError where the runtime has no operator for it.
         """
         comparing, runtime = self.comparing, self.runtime
-        rows, (rules, unsaid) = comparing.rows, self._list_rules()
+        rows, (rules, unsupported) = comparing.rows, self._list_rules()
         for row in rules:
             answer = runtime.run_call(row.operator, row.inputs, row.attrs)
             error = _make_refusal(row, answer) if answer.output is None else None
             rows = [*rows, row.with_runtime_answer(runtime.hello.title, answer.output, error)]
-        unsupported = {row.label: row for row in (*comparing.unsupported, *unsaid)}
+        by_label = {row.label: row for row in (*comparing.unsupported, *unsupported)}
         groups = group_equal_results(rows)
-        return replace(comparing, groups=groups, unsupported=tuple(unsupported.values()))
+        return replace(comparing, groups=groups, unsupported=tuple(by_label.values()))
 
     def iter_gradients(self) -> Iterator[GradientRow]:
         """The gradients that the runtime itself gives, for a cotangent of ones.
@@ -55,8 +55,8 @@ class RuntimeQuestion(Record):
         hello = self.runtime.hello
         problem = f"{hello.title} gives no gradients"
         check_rule(hello.has_gradients, problem, "--grad", kind=UsageError)
-        rules, unsaid = self._list_rules()
-        for each in unsaid:
+        rules, unsupported = self._list_rules()
+        for each in unsupported:
             label, name = f"{hello.title}: {each.label}", each.operators[0]
             yield GradientRow(label, name, None, {}, each.reason, from_runtime=True)
         for row in rules:
@@ -78,10 +78,10 @@ class RuntimeQuestion(Record):
         frameworks = dict.fromkeys(name.partition(".")[0] for name in sorted(hello.ops))
         answers, known = self.compare_with(only=[*frameworks, able]), {*hello.ops}
         rows = [row for row in answers.rows if _is_applicable(row, self.runtime)]
-        unsaid = [row for row in answers.unsupported if not rows and known & {*row.operators}]
+        unsupported = [row for row in answers.unsupported if not rows and known & {*row.operators}]
         problem = f"{hello.title} has no operator for compare {comparing.concept}"
-        check_rule(bool(rows or unsaid), problem, kind=UsageError, valid=hello.answered_names)
-        return rows, unsaid
+        check_rule(bool(rows or unsupported), problem, kind=UsageError, valid=hello.answered_names)
+        return rows, unsupported
 
 
 def _is_applicable(row: RuleSetResult, runtime: RuntimeProcess) -> bool:

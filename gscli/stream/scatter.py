@@ -167,7 +167,7 @@ def _find_region_start(region: Region, grid: tuple[int, ...]) -> int:
 class RowBlock(Record):
     """The updates of one block of rows, `first` … `last`-1, counted from `first`.
 
-    Without any, `touched` is False.
+    Without any, `has_updates` is False.
     """
 
     first: int

@@ -28,10 +28,11 @@ if TYPE_CHECKING:
 class Change(Record):
     """What one entry did: values before, the updates as applied, values after (window, flat).
 
-    `again`: number of the last entry before that wrote one of the cells, or None. `fresh`: the
-    reduction started from its identity here (include_self off). `terms`: values in each cell so
-    far, for mean. `operands`: what `new` was made of: `update` and what it met, a sum for mean, or
-    data and all updates so far where these meet each other first.
+    `previous_writer`: number of the last entry before that wrote one of the cells, or None.
+    `is_first_write`: the reduction started from its identity here (include_self off).
+    `term_count`: values in each cell so far, for mean. `operands`: what `new` was made of: `update`
+    and what it met, a sum for mean, or data and all updates so far where these meet each other
+    first.
     """
 
     old: Array

@@ -69,7 +69,7 @@ def show(
     check_outputs(settings._replace(slice=None))  # which is of what is printed, in any form
     if settings.svg is not None and len(words) > 1:
         raise UsageError("one SVG shows one tensor", where=f"{len(words)} files")
-    vain = settings.list_flags(*PICTURE_OPTIONS, "svg", "dtype")
+    flags = settings.list_flags(*PICTURE_OPTIONS, "svg", "dtype")
     shown: list[tuple[str, list[Member] | None, Content | None]] = []
     for text in words:
         stdin = None
@@ -78,7 +78,7 @@ def show(
         listed = _list_several(text, settings.max_bytes, stdin)
         if listed is not None and not stat:
             hint = f"name one of them: {member_word(text, listed[0].name)}, or " if listed else ""
-            refuse_flags(vain, f"the tensors of {sanitize(text)} are listed, not drawn", hint)
+            refuse_flags(flags, f"the tensors of {sanitize(text)} are listed, not drawn", hint)
         shown.append((text, listed, stdin))
     for number, (text, listed, stdin) in enumerate(shown):
         if len(words) > 1 and settings.json is None and not settings.quiet:
