@@ -349,6 +349,13 @@ def test_a_refusal_of_both_stands_in_one_row() -> None:
     assert (code, "Both rows refuse." in out) == (0, True)
 
 
+def test_the_unchecked_indices_of_a_framework_are_not_those_of_a_runtime() -> None:
+    peer = f"{sys.executable} -m gscli batch --serve"
+    words = ("compare", "scatter-update", "[1,2]", "[-1]", "[9]", "--as", "openvino", "--on", peer)
+    _, out, _ = gscli(*words, "--plain")
+    assert "OpenVINO ScatterUpdate-3 itself: unchecked" in " ".join(out.split())
+
+
 @pytest.mark.parametrize("names", ["tf", "tf,onnx"])
 @pytest.mark.parametrize("form", [(), ("--grad",)])
 def test_what_a_runtime_cannot_say_is_a_note_beside_other_rows(

@@ -216,8 +216,8 @@ class ComparisonTexts:
     def describe_refusal(group: ResultGroup, *, problem: bool = True) -> str:
         """Why the rows of a group refuse, without the letter of their entry.
 
-        The legal ranges of all are told, and who does not look at indices at all. `problem`: the
-        number and what is wrong with it too.
+        The legal ranges of all are told, and what frameworks themselves do in place of a refusal; a
+        runtime that was asked shows it. `problem`: the number and what is wrong with it too.
         """
         errors = [(row.error, row.label) for row in group.rows if row.error is not None]
         error, _ = errors[0]
@@ -230,8 +230,11 @@ class ComparisonTexts:
         legal = group_pairs((each.valid, label) for each, label in errors if each.valid)
         for number, (valid, labels) in enumerate(legal.items()):
             lines.append(f"or {valid} in {', '.join(labels)}" if number else f"legal {valid}")
-        refused = ((each, label) for each, label in errors if isinstance(each, IndexRefused))
-        itself = group_pairs((each.unchecked, label) for each, label in refused if each.unchecked)
+        own = ((row.error, row.label) for row in group.rows if not row.from_runtime)
+        itself = group_pairs(
+            (each.unchecked, label) for each, label in own
+            if isinstance(each, IndexRefused) and each.unchecked
+        )  # fmt: skip
         text = ", ".join(lines)
         for outcome, labels in itself.items():
             text += f"; {', '.join(labels)} {'themselves' if labels[1:] else 'itself'}: {outcome}"
