@@ -386,8 +386,13 @@ def list_sources(text: str, limit: int | None = None) -> dict[str, Source]:
     """By name what a folder, or a file of several arrays, holds; UsageError for one array."""
     if os.path.isdir(text) and file_suffix(text) not in STORES:
         return _folder_sources(text)
-    names = [member.name for member in members(text, max_bytes=limit)]
     legal = f"a folder, or {' '.join(sorted(MANY_MEMBERS))}"
+    try:
+        names = [member.name for member in members(text, max_bytes=limit)]
+    except CannotRead as error:
+        if not os.path.exists(text):  # and no value stands here in place of its name
+            error.valid, error.hint = legal, ""
+        raise
     problem = f"{text} holds one array, not all inputs"
     check_rule(names != [""], problem, kind=UsageError, valid=legal)
     return {name: Source(f"{text}::{name}", "file", text, name) for name in names}

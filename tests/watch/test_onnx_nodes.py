@@ -398,6 +398,11 @@ def test_the_command_reads_files_and_answers_by_its_status(
     assert run_check("bad.npz", "--python", "python3") == 2
     assert run_check() == 2
     assert "valid: ids, length, slots" in capsys.readouterr().err
+    for word in ("[[1]]", "ids=[1]", "nosuch.npz"):
+        assert run_check(word) == 66
+        message = capsys.readouterr().err
+        assert "valid: a folder, or .h5" in message
+        assert "JSON" not in message
     assert run_check("--help") == 0
     assert "INPUTS" in capsys.readouterr().out
     assert run_safely(["check", "nothing.onnx", "good.npz"]) == 66
