@@ -71,8 +71,12 @@ def test_new_content_under_the_name_is_not_overwritten(tmp_path: Path) -> None:
 def test_a_moved_file_is_mended_by_naming_its_undo_file(tmp_path: Path) -> None:
     target = interrupted(tmp_path)
     moved = target.rename(tmp_path / "moved.npy")
-    with pytest.raises(CannotRead, match="no undo file"):
+    with pytest.raises(CannotRead, match="no undo file") as unnamed:
         undo(str(moved))
+    assert unnamed.value.hint.endswith("name its undo file as well")
+    with pytest.raises(CannotRead, match="no undo file") as named:
+        undo(str(moved), str(tmp_path / "none.npy.gscli-undo"))
+    assert named.value.hint == "a patch that is complete has none"
     with pytest.raises(CannotRead, match="no whole undo file") as swapped:  # data stay
         undo(undo_file_of(str(target)), str(moved))
     assert "it is another file" in swapped.value.details[0]
