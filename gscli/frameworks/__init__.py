@@ -274,16 +274,15 @@ def _surplus_hint(
     name, mark, _ = extra.partition("=")
     kind = known.get(name.replace("-", "_"), "") if mark else ""
     is_switched = extra in ("0", "1")  # by a switch that is set, or is said otherwise
-    flags = [item for item in operator.attributes if item.kind == "bool"]
-    switches = [
-        item.name.replace("_", "-") for item in flags if (item.name in known) != is_switched
-    ]
+    flags = [item.name for item in operator.attributes if item.kind == "bool"]
+    switches = [name.replace("_", "-") for name in flags if (name in known) != is_switched]
     values = "; ".join(f"--{name} says true, --no-{name} says false" for name in switches)
     if kind == "bool" or (switches and not {"true", "false"}.isdisjoint(map(str.lower, words))):
         return values
     if re.match("--?[a-z]", extra):
         return "options stand before --"
-    options = [f"--{sanitize(extra)}"] if kind else []
+    joined = {"direct": "--in-place=direct", "output": "--json=output"}  # and not by a blank
+    options = [f"--{sanitize(extra)}"] if kind else [*filter(None, map(joined.get, words))]
     ones = [extra] if mark or "axis" in operator.input_names else words
     numbers = [word for word in ones if re.fullmatch(r"-?\d+", word)]
     first = next(iter(operator.attributes_by_name), "")

@@ -418,6 +418,8 @@ def test_a_mask_in_place_of_indices_is_turned_into_positions() -> None:
         ("gather -- '[1,2]' '[0]' -f csv", "options stand before --"),
         ("gather -- '[1,2]' '[0]' -1", "did you mean --axis=-1?"),
         ("openvino gather '[1]' '[0]' 0 0", "did you mean --batch-dims=0?"),
+        ("gather '[1,2]' '[0]' output", "did you mean --json=output?"),
+        ("scatter-nd '[1,2]' '[[0]]' '[1]' --in-place direct", "did you mean --in-place=direct?"),
         *(
             (f"openvino gather '[1]' '[0]' 0 {word}", OPENVINO_GATHER)
             for word in ("axis=0", "'[0]'", "0 --batch-dims 0")
