@@ -140,10 +140,8 @@ def integer_limits(dtype: DType) -> tuple[int, int]:
 
 def check_dtype_supported(dtype: DType, where: str) -> DType:
     """`dtype` itself if gscli takes it, else DtypeRefused; `where` names the file or member."""
-    if dtype.kind in "US" and dtype.itemsize:
-        return dtype
-    known = dtype.kind != "U" and dtype.newbyteorder("=").name in NUMPY_NAMES
-    if known or is_narrow_dtype(dtype):
+    is_known = dtype.itemsize > 0 if dtype.kind in "US" else dtype.name in ALL_DTYPES
+    if is_known:
         return dtype
     problem = f"element type {sanitize(dtype.name, 60)} is not supported"
     legal = "bool, integers, floats to 64 bits, complex to 128 bits, text"
