@@ -17,24 +17,19 @@ BASH_SYNTAX = re.compile(r"""[\s$`"'\\;&|<>()*?\[\]{}!#~]""")
 
 def complete_operator(framework_name: str, incomplete: str) -> list[str]:
     """Operators of a framework as its commands name them."""
-    from gscli.base import UsageError
-    from gscli.frameworks import load_framework
-
-    with suppress(UsageError):
-        operators = load_framework(framework_name).operators.values()
-        return complete_names(operator.command for operator in operators)(incomplete)
-    return []
+    before = f"{framework_name}."
+    return [name.removeprefix(before) for name in complete_operator_name(before + incomplete)]
 
 
 def complete_operator_name(incomplete: str) -> list[str]:
     """Frameworks and bare operators; with a dot, as in `onnx.gather`, a framework's operators."""
-    from gscli.frameworks import ALIASES, NAMES, bare_operators
+    from gscli.frameworks import ALIASES, NAMES, bare_operators, find_operators
 
-    framework_name, dot, start = incomplete.partition(".")
-    if dot:
-        return [f"{framework_name}.{name}" for name in complete_operator(framework_name, start)]
-    bare = (operator.command for operator in bare_operators())
-    return complete_names((*NAMES, *ALIASES, *bare))(incomplete)
+    name, dot, _ = incomplete.partition(".")
+    names = [*NAMES, *ALIASES, *(operator.command for operator in bare_operators())]
+    if dot and name in (*NAMES, *ALIASES):
+        names = [f"{name}.{operator.command}" for operator in find_operators(name)]
+    return complete_names(names)(incomplete)
 
 
 def complete_path(incomplete: str) -> list[str]:

@@ -25,9 +25,9 @@ from gscli.lab.answers import (
 )
 from gscli.lab.concepts import (
     CONCEPTS,
-    REDUCTION_NAMES,
     Concept,
     explain_inexpressible,
+    list_reductions,
     translate_attributes,
 )
 from gscli.lab.rule_sets import DeclaredComparison, select_rule_sets
@@ -92,12 +92,12 @@ def compare(
             operators = tuple(dict.fromkeys(operator.full_name for operator, _ in pairs))
             unsupported.append(UnsupportedRuleSet(label, reason, bool(only), operators=operators))
     if not rows:
-        reductions = question.list_reductions(chain.from_iterable(chosen.values()))
+        reductions = list_reductions(chain.from_iterable(chosen.values()))
         arguments = [f"{name} {value}" for name, value in call.other_arguments.items()]
         names = [f"frameworks {','.join(only)}"[:100]] if only else []
         problem, where = f"no rule set can express this {concept}", ", ".join([*arguments, *names])
         details = tuple(UnsupportedRuleSet.format_reasons(unsupported))
-        valid = " ".join(reductions) if operation.takes_reduction else ""
+        valid = "" if call.reduction in reductions else " ".join(reductions)
         hint = f"gscli compare {concept} --help"
         raise UsageError(problem, where=where, details=details, valid=valid, hint=hint)
     answers = group_equal_results(rows), tuple(unsupported), tuple(only), tuple(opsets)
@@ -158,13 +158,6 @@ class RuleSetQuestion(Record):
             attrs = translate_attributes(comparison, self.call)
             if attrs is not None:
                 yield operator, comparison, attrs
-
-    def list_reductions(self, declared: Iterable[DeclaredComparison]) -> list[str]:
-        """Reductions that some of the comparisons can express."""
-        pairs = [*declared]
-        calls = {name: self.call._replace(reduction=name) for name in REDUCTION_NAMES}
-        questions = {name: self._replace(call=call) for name, call in calls.items()}
-        return [name for name, other in questions.items() if any(other.iter_expressible(pairs))]
 
     def ask(self, operator: Operator, comparison: Comparison, attrs: Arguments) -> RuleSetResult:
         """The answer of a rule set, or its refusal."""

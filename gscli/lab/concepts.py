@@ -10,6 +10,7 @@ An operator's declaration says how a call of a concept becomes a call of it:
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, get_args
 
 from gscli.base.records import Arguments, Record
@@ -82,13 +83,13 @@ def list_mappings(concept: str = "") -> list[tuple[Operator, Comparison]]:
     return [pair for pair in pairs if concept in ("", pair[1].concept)]
 
 
-def list_reductions(concept: str) -> tuple[Reduction, ...]:
-    """The reductions that some framework has for a concept.
+def list_reductions(mappings: Iterable[tuple[Operator, Comparison]]) -> tuple[Reduction, ...]:
+    """The reductions that some of these operators have, for one concept.
 
-    >>> list_reductions("scatter-elements")
+    >>> list_reductions(list_mappings("scatter-elements"))
     ('none', 'add', 'sub', 'mul', 'max', 'min', 'mean')
     """
-    known = {name for _, mapping in list_mappings(concept) for name in mapping.reductions}
+    known = {name for _, mapping in mappings for name in mapping.reductions}
     return tuple(name for name in REDUCTION_NAMES if name in known)
 
 

@@ -332,7 +332,8 @@ def apply_policy(numbers: Array, axis: Axis, policy: Policy) -> LiveIndices:
     _, high = legal_range(axis, policy)
     if policy.truncation is Truncation.BEFORE_NEGATIVE:
         numbers = numbers.astype(np.int32)
-    live = _judge_as_written(numbers, policy)
+    above = numbers >= 0 if policy.negative is Negative.SKIP else None
+    live = merge_live((above, None if policy.ignored is None else numbers != policy.ignored))
     cut = policy.truncation in (Truncation.AFTER_NEGATIVE, Truncation.UNSIGNED)
     if numbers.dtype == np.uint64 and not cut:
         numbers = _reduce_uint64(numbers, axis, policy)
@@ -359,12 +360,6 @@ def merge_live(masks: Iterable[BoolArray | None]) -> BoolArray | None:
     """
     known = [mask for mask in masks if mask is not None]
     return reduce(and_, known) if known else None
-
-
-def _judge_as_written(numbers: Array, policy: Policy) -> BoolArray | None:
-    """Which numbers do not skip their entries as they stand; None for all."""
-    above = numbers >= 0 if policy.negative is Negative.SKIP else None
-    return merge_live((above, None if policy.ignored is None else numbers != policy.ignored))
 
 
 def _reduce_uint64(numbers: Array, axis: Axis, policy: Policy) -> Array:

@@ -48,10 +48,12 @@ def _build_command(name: str) -> Any:
         return None
     concept = CONCEPTS[concept_name]
     shared = [JSON_OPTION, *(SHARED_OPTIONS[option] for option in SHARED)]
-    known = list_reductions(concept_name)
+    mappings = list_mappings(concept_name)
+    frameworks = dict.fromkeys(operator.framework_name for operator, _ in mappings)
+    known = list_reductions(mappings)
     text = f"what updates do to what is there: {' '.join(known)}"
     facts: dict[str, dict[str, Any]] = {
-        "only": {"complete": partial(_complete_frameworks, concept_name)},
+        "only": {"complete": make_list_completer(frameworks)},
         "reduction": {"help": text, "complete": complete_names(known)},
     }
     declared = [
@@ -94,12 +96,6 @@ def _format_help(name: ConceptName) -> str:
         f"\n\n\b\nExamples:\n  gscli compare {name} {words}\n"
         f"  gscli compare {name} {words} --as numpy,torch,jax --json"
     )
-
-
-def _complete_frameworks(name: ConceptName, incomplete: str) -> list[str]:
-    """Names for `--as`: frameworks that declare a comparison of the concept."""
-    declared = dict.fromkeys(operator.framework_name for operator, _ in list_mappings(name))
-    return make_list_completer(declared)(incomplete)
 
 
 def split_list(text: str) -> list[str]:

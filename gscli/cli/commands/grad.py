@@ -163,6 +163,7 @@ def _render(flow: FlowTrace, settings: Settings, below: str, *, is_drawn: bool) 
     from gscli.views.picture import Picture
     from gscli.views.terminal.explain import Explanation
     from gscli.views.words.gradient_words import describe_purpose, list_ties
+    from gscli.views.words.vocabularies import describe_entry
 
     options = make_view_options(settings)
     if settings.plain:
@@ -170,7 +171,8 @@ def _render(flow: FlowTrace, settings: Settings, below: str, *, is_drawn: bool) 
         if is_drawn:
             view = Explanation(flow, options, plain=True)
             ties = list_ties(flow.gradients, view.teller, view.shown)
-            lines += [*view.list_entries(), *(f"{remark.text}." for remark in ties)]
+            lines += [describe_entry(view.teller, entry) for entry in view.shown]
+            lines += [f"{remark.text}." for remark in ties]
         return wrap_lines(lines, options.width) + below, 0
     picture = render_text(Picture(flow, options), options).rstrip("\n")
     return f"{picture}\n" + "\n" * bool(below) + below, 0

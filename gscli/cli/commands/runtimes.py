@@ -206,8 +206,8 @@ def start_checked(
     from gscli.runtimes.selftest import check_adapter
 
     names = join_operator_names(names)
-    for name in names:
-        find_operators(name)  # a wrong name is told before anything is started
+    # A wrong name is told before anything is started.
+    named = {name: {*find_operators(name)} for name in names}
     try:
         command = build_runtime_command(runtime_spec, python)
         with RuntimeProcess(command, patience=patience) as runtime:
@@ -217,7 +217,7 @@ def start_checked(
                 text = f"gscli does not have what {hello.title} names: {sanitize(unknown)}"
                 print_stderr(f"warning: {text}\n")
             check_adapter(runtime, operators)
-            missing = [name for name in names if not {*operators} & {*find_operators(name)}]
+            missing = [name for name, own in named.items() if own.isdisjoint(operators)]
             if missing:
                 print_stderr(f"warning: {hello.title} does not answer {', '.join(missing)}\n")
             gap = describe_release_gap(hello.name, hello.version)

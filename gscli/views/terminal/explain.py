@@ -77,13 +77,9 @@ class Explanation(TraceDrawing):
             lines += describe_tensor(tensor.name, tensor.array, self.teller.numbers)
         formula, *meaning = self._formula()
         lines += dict.fromkeys([describe_purpose(trace), formula + ".", *meaning])
-        lines += self.list_entries()
+        lines += [describe_entry(self.teller, entry) for entry in self.shown]
         lines += [text + "." for text in self._summary()]
         return self.signs.format_lines(lines)
-
-    def list_entries(self) -> list[str]:
-        """A sentence for each entry that is told."""
-        return [describe_entry(self.teller, entry) for entry in self.shown]
 
     def format_step(self, number: int) -> str:
         """A step in the same way: what its entry does, and why; step 0 has none."""
