@@ -267,16 +267,16 @@ class DtypeRefused(InputRefused):
 class IndexTypeRefused(DtypeRefused):
     """Indices of a type that the operator does not list; `allowed` are those it does.
 
-    `is_mask`: they are truths, of which only the positions are indices.
+    `hint`: how indices are made of what they are, where numpy.asarray does not.
     """
 
     def __init__(
-        self, problem: str, *, name: str, allowed: tuple[str, ...], where: str, is_mask: bool
+        self, problem: str, *, name: str, allowed: tuple[str, ...], where: str, hint: str = ""
     ) -> None:
         dtype = "int64" if "int64" in allowed else allowed[-1]
         convert = f"numpy.asarray({name}, '{dtype}'), where that changes no value"
-        hint = f"numpy.flatnonzero({name})" if is_mask else convert
         valid = " ".join(allowed)
+        hint = hint or convert
         super().__init__(problem, name=name, wanted=dtype, where=where, valid=valid, hint=hint)
         self.allowed = allowed
 

@@ -57,7 +57,7 @@ def resolve_input_dtype(inputs: CallInputs, refusal: DtypeError, *, strict: bool
 def explain_lossy_indices(refusal: IndexTypeRefused, arrays: Arrays) -> str:
     """Which number the refused indices would lose, or which input was meant; "" where none is lost.
 
-    >>> refusal = IndexTypeRefused("", name="ids", allowed=("int64",), where="", is_mask=False)
+    >>> refusal = IndexTypeRefused("", name="ids", allowed=("int64",), where="")
     >>> explain_lossy_indices(refusal, {"data": np.zeros(2), "ids": np.array([1.0, 0.5])})
     'ids[1] = 0.5 is not a whole number'
     """
@@ -174,8 +174,19 @@ def _resolve_updates_dtype(inputs: CallInputs, refusal: UpdatesTypeRefused) -> N
         arrays[refusal.name] = cast
         return
     if not _is_untyped_empty(inputs, refusal.source):
+        if _is_lossy(updates, parse_dtype(refusal.wanted)):  # then data changes its type
+            dtype = document_dtype(updates.dtype)
+            refusal.hint = (
+                f"numpy.asarray({refusal.source}, '{dtype}'), where that changes no value"
+            )
         raise refusal
     arrays[refusal.source] = arrays[refusal.source].astype(updates.dtype)
+
+
+def _is_lossy(array: Array, target: np.dtype[Any]) -> bool:
+    """Whether numbers in memory change in another type of numbers."""
+    is_number = not is_lazy(array) and "U" not in array.dtype.kind + target.kind
+    return is_number and find_cast_change(array, target) is not None
 
 
 def _is_untyped_empty(inputs: CallInputs, name: str) -> bool:

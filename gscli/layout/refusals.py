@@ -36,9 +36,13 @@ def check_index_dtype(indices: Tensor, allowed: Collection[str] = ("int32", "int
     if indices.dtype not in allowed:
         verdict = "cannot be" if indices.dtype in INTEGERS else "must be integers, got"
         problem = f"{indices.name} {verdict} {indices.dtype}"
+        is_row = len(indices.shape) == 1  # of truths only the positions are indices
+        positions = (
+            f"numpy.flatnonzero({indices.name})" if is_row else "write the positions of true"
+        )
         refusal = IndexTypeRefused(
             problem, name=indices.name, allowed=tuple(allowed), where=str(indices),
-            is_mask=indices.dtype == "bool",
+            hint=positions * (indices.dtype == "bool"),
         )  # fmt: skip
         _raise_or_collect(indices, refusal)
 

@@ -799,8 +799,15 @@ def test_no_hint_of_python_changes_a_value_in_silence(tmp_path: Path) -> None:
             call()
     with pytest.raises(GscliError, match="where that changes no value"):
         gscli.gather(table, np.array([1.0, 0.0]))
-    with pytest.raises(GscliError, match="where that changes no value"):
-        gscli.scatter_nd(np.zeros(3, np.int8), [[1]], [300])
+    for data, updates, hint in (
+        (np.zeros(3, np.int8), [300], r"numpy\.asarray\(data, 'int64'\)"),
+        ([0, 0, 0], [2.5], r"numpy\.asarray\(data, 'float64'\)"),
+        (np.zeros(3, np.int8), np.array([3]), r"numpy\.asarray\(updates, 'int8'\)"),
+    ):
+        with pytest.raises(GscliError, match=hint):
+            gscli.scatter_nd(data, [[1]], updates)
+    with pytest.raises(GscliError, match="write the positions of true"):
+        gscli.torch.gather(table, 0, table > 1)
     for data, indices in (("s.npy", [0]), ([1, 2], "s.npy")):
         with pytest.raises(GscliError, match=r"gscli\.load\('s\.npy'\) reads a file"):
             gscli.gather(data, indices)
