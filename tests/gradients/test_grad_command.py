@@ -260,6 +260,15 @@ def test_the_picture_says_who_is_given_what() -> None:
     assert "the loop itself gives src [0, 1, 1]: --rules loop" in shown
 
 
+def test_a_dropped_entry_is_dropped_and_not_its_gradient() -> None:
+    words = ("grad", "jax", "at-set", "[[1.5,2.5]]", "[0,9]", "[5.0,6.0]")
+    plain = call_gscli(*words, "--plain").stdout.decode().splitlines()
+    assert plain[1] == "entry a: indices_0[0] is 0; gradient of values[:] is 1, 1."
+    assert plain[2].endswith("9 on axis 0 of size 1 is out of range; the entry is dropped.")
+    step = call_gscli(*words, "--step", "2").stdout.decode()
+    assert "9 on axis 0 of size 1 is outside, so it is dropped" in step
+
+
 def test_plain_sentences_say_it_of_every_entry_and_tie() -> None:
     words = ("torch", "scatter-reduce", "[1.0,2,3]", "[0,0,2]", "[5.0,5,7]", "--dim", "0")
     plain = call_gscli("grad", *words, "--reduce", "amax", "--plain").stdout.decode()

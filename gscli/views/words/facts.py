@@ -95,11 +95,13 @@ class Describer:
         case = describe_skips(self.trace.layout, *(item.outcome for item in skipped[:1])).word
         if case != "dropped":
             return EntryFacts(case, texts | {"new": self.format_fill()})
-        updates, texts["unused"] = self.trace.tensor("updates"), texts["result"] or "it"
+        updates = self.trace.tensor("updates") if self.trace.is_replayed else None
+        own = texts["result"] * self.trace.is_replayed  # which is no gradient
+        texts["unused"] = own or "it"
         if updates is not None and entry.result is not None and box_size(entry.result) == 1:
             value = take_box(updates.array, entry.result)
             texts["unused"] += f" = {self.numbers.format_value(value)}"
-        return EntryFacts(case, texts, "" if texts["result"] else "alone")
+        return EntryFacts(case, texts, "" if own else "alone")
 
     def _describe_write(self, entry: Entry, texts: dict[str, str]) -> EntryFacts:
         if not self.trace.is_replayed:
