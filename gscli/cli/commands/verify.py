@@ -32,7 +32,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from gscli.base import UsageError
+from gscli.base import UsageError, check_rule
 from gscli.base.records import Record, group_pairs
 from gscli.base.words import format_count
 from gscli.cli.building import complete_file, tool
@@ -100,11 +100,13 @@ def verify(
     from gscli.views.progress_bar import ProgressBar
 
     check_places(settings, {"--junit": junit})
+    problem, where = "a JUnit report is XML, and no list of cases", f"--junit {junit}"
+    is_xml = not str(junit).endswith(".jsonl")  # or the word is a file of cases
+    check_rule(is_xml, problem, where, kind=UsageError, hint="name it: --junit report.xml")
     check_folders_exist(junit)
-    silent = quiet or settings.json is not None
     accepted, began = KnownFailures.read(known), time.monotonic()
     write = print_stderr if junit == "-" else sys.stdout.write
-    tally = _CaseCounts(accepted, strict, None if silent else report_format, write)
+    tally = _CaseCounts(accepted, strict, None if quiet or settings.json else report_format, write)
     with (
         start_checked(on, python, patience) if on else nullcontext() as started,
         ProgressBar("cases", None) as progress,
