@@ -122,8 +122,7 @@ def _open_own(path: str, name: str) -> RegularFile:
     try:
         undo_file = open_file(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except FileNotFoundError as error:
-        moved = "; of a file that was moved since, name its undo file as well"
-        hint = "a patch that is complete has none" + moved * (path == undo_file_of(name))
+        hint = "a complete patch has none; name that of a moved file, at its old place"
         raise CannotRead(f"{name} has no undo file", where=path, hint=hint) from error
     status = undo_file.status
     is_own = stat.S_ISREG(status.st_mode) and status.st_nlink == 1 and status.st_uid == os.geteuid()

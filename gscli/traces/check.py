@@ -239,8 +239,7 @@ def _duplicate_findings(
     if plan.layout.kind == "gather" or not reason:
         return
     # Elsewhere `counts[words] += 1` is meant to count every word, and brings equal values.
-    skips_equal = operator.framework_name == "jax"
-    duplicates = find_duplicate_writers(plan, listed, skips_equal=skips_equal)
+    duplicates = find_duplicate_writers(plan, listed, skips_equal=operator.framework_name == "jax")
     thing = name_shared_cells(plan.layout)
     for group in duplicates.groups:
         names = ", ".join(f"{entry_label(number)} (entry {number})" for number in group[:4])
