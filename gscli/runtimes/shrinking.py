@@ -191,8 +191,7 @@ def _truncate(trial: FuzzCase, cut: AxisCut) -> Iterator[FuzzCase]:
 
 def _cut_array(array: Array, axis: int, size: int, part: float) -> Array:
     """Cells of an axis from the first (0) to the last (1); without the axis where size is -1."""
-    left = array.shape[axis] - abs(size)
-    first = round(left * part)
+    first = round((array.shape[axis] - abs(size)) * part)
     if size >= 0:
         return array.take(range(first, first + size), axis)
     return np.asarray(array.take(first, axis)) if array.shape[axis] else array

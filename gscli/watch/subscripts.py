@@ -32,12 +32,9 @@ def rewrite(source: bytes, path: str) -> ast.Module:
     return ast.fix_missing_locations(tree)
 
 
-# NumPy's functions of two arrays by the operators of Python's grammar; not of @, which has no `at`.
-UFUNCS = {
-    "Add": "add", "Sub": "subtract", "Mult": "multiply", "Div": "divide", "Mod": "remainder",
-    "FloorDiv": "floor_divide", "Pow": "power", "BitAnd": "bitwise_and", "BitOr": "bitwise_or",
-    "BitXor": "bitwise_xor", "LShift": "left_shift", "RShift": "right_shift",
-}  # fmt: skip
+# NumPy's functions by the operators of Python's grammar; `ufunc` stands for that of another.
+UFUNCS = {"Add": "numpy.add", "Sub": "numpy.subtract", "Mult": "numpy.multiply",
+          "Div": "numpy.divide", "Pow": "numpy.power"}  # fmt: skip
 
 # NumPy's functions with an index; `at` is that of a ufunc.
 FUNCTIONS = ("take", "put", "take_along_axis", "put_along_axis", "at")
@@ -75,7 +72,7 @@ class _Rewriter(ast.NodeTransformer):
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
         self.generic_visit(node)
         if isinstance(target := node.target, ast.Subscript):
-            ufunc = ast.Constant(UFUNCS.get(type(node.op).__name__, ""))
+            ufunc = ast.Constant(UFUNCS.get(type(node.op).__name__, "ufunc"))
             call = _call("update", target, ufunc, target.value, _make_key(target.slice))
             node.target = ast.copy_location(ast.Attribute(call, "cells", ast.Store()), target)
         return node
@@ -137,7 +134,7 @@ class SubscriptWatch(CallWatch):
                 cells = np.arange(data.size).reshape(data.shape)[key]
         if seen is not None and (repeated := cells.size - np.unique(cells).size):
             text = f"{repeated:,} of {cells.size:,} entries repeat a cell, which changes only once"
-            self.note(seen, "lost", text, hint=f"numpy.{ufunc}.at applies them all" * bool(ufunc))
+            self.note(seen, "lost", text, hint=f"{ufunc}.at applies them all")
         return Subscripted(data, key)
 
     def call(self, function: Any, /, *args: Any, **named: Any) -> Any:

@@ -309,7 +309,7 @@ def test_an_expected_answer_that_a_page_leaves_out_is_told(
     run = tmp_path / "run.json"
     run.write_text(capsys.readouterr().out, encoding="utf-8")
     assert run_safely(["page", str(run), "-o", str(tmp_path / "page.html")]) == 0
-    assert "what was expected is left out; --html FILE of the run" in capsys.readouterr().err
+    assert "--expect is left out; --html of the run has it" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("count", [50, 500])

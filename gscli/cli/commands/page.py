@@ -51,8 +51,7 @@ def _load_run(path: str) -> Trace | ComparisonResult:
     if not isinstance(document, dict):
         raise ContentRefused("not a recorded run", where=sanitize(path), hint=RUN_HINT)
     if "expectation" in document:
-        text = "what was expected is left out; --html FILE of the run itself shows it"
-        print_stderr(f"warning: {sanitize(path)}: {text}\n")
+        print_stderr(f"warning: {sanitize(path)}: --expect is left out; --html of the run has it\n")
     try:
         return replay_document(document)
     except UsageError as error:

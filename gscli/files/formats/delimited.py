@@ -42,9 +42,7 @@ _FRACTION = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _TRUTH = {"true": True, "false": False, "True": True, "False": False}
 
 # A cell that begins as a number does, or says true or false.
-_NUMBER_CELL = re.compile(
-    rf"(?:^|(?<=[,\t]))\s*(?:[-+.]?(?:\d[^,\t]*|inf|nan)|{'|'.join(_TRUTH)})\s*", re.ASCII
-)
+_NUMBER_CELL = re.compile(r"(?a)(^|(?<=[,\t]))\s*([-+.]?(\d[^,\t]*|inf|nan)|[tT]rue|[fF]alse)\s*")
 
 
 class _Row(Record):

@@ -228,8 +228,7 @@ def _render_caption(tensor: PageTensor, seen: Selection, lead: Coordinates) -> s
     if not tensor.has_regions:
         return plane
     rows, columns = (f"{numbers[0]} … {numbers[-1]}" for numbers in seen.allowed[-MATRIX:])
-    part = f"<small>rows {rows}, columns {columns}</small>"
-    return f"{plane} {part}".strip()
+    return f"{plane} <small>rows {rows}, columns {columns}</small>".strip()
 
 
 def describe_hidden_cells(tensor: PageTensor) -> Iterator[str]:

@@ -125,8 +125,7 @@ def _make_remarks(
     gradients: Gradients, teller: Describer, entries: Sequence[Entry]
 ) -> list[Remark]:
     """What became of index numbers, and who is given what several could have."""
-    reads = gradients.trace.kind == "gather"
-    remarks = make_remarks(teller, entries, duplicates=reads)
+    remarks = make_remarks(teller, entries, duplicates=gradients.trace.kind == "gather")
     return [*remarks, *list_ties(gradients, teller, entries)]
 
 
