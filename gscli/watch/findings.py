@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator
 from copy import copy
 from functools import partial
 from itertools import chain, islice
+from mmap import mmap
 from multiprocessing import process
 from types import CodeType, FrameType
 from typing import IO, Any, Literal, Self, TypeAlias
@@ -296,7 +297,8 @@ QUEUES = os.path.dirname(process.__file__)
 
 
 class Report:
-    """Everything that was seen. `calls`: by operator; `unjudged`, `unwatched`: by reason.
+    """Everything that was seen. `calls`: by operator; `unjudged`, `unwatched`, `uncounted`: by
+    reason. Forked processes are watched, and tell what they find; they count for themselves.
 
     `folder`: that of the framework, whose own threads run nothing of the program.
     """
@@ -308,6 +310,8 @@ class Report:
         self.indices = 0
         self.unjudged = Counter[str]()
         self.unwatched = Counter[str]()
+        self.uncounted = Counter[str]()
+        self._has_forked_findings = mmap(-1, 1)  # shared with those processes
         self._findings: dict[tuple[object, ...], ProgramFinding] = {}
         self.process = os.getpid()
         self._starts = list[tuple[Any, Callable[..., None]]]()
@@ -330,7 +334,9 @@ class Report:
             is_library = starter.startswith(self.folder) or os.path.dirname(starter) == QUEUES
             is_own = isinstance(started, threading.Thread) and is_library
             is_forked = getattr(getattr(started, "_popen", None), "method", "") == "fork"
-            if not (is_own or is_forked):
+            if is_forked:
+                self.uncounted["forked process|forked processes"] += 1
+            elif not is_own:
                 self.unwatched[reason] += 1
 
         return start_and_count
@@ -342,6 +348,11 @@ class Report:
     def findings(self) -> list[ProgramFinding]:
         """What was found, each place once, in the order in which it came up."""
         return [*self._findings.values()]
+
+    @property
+    def has_findings(self) -> bool:
+        """Whether there is a finding, here or in a process that was forked."""
+        return bool(self._findings) or any(self._has_forked_findings[:])
 
     @property
     def has_bad_index(self) -> bool:
@@ -359,6 +370,7 @@ class Report:
             return
         self._findings[key] = ProgramFinding(kind, error)
         if os.getpid() != self.process:
+            self._has_forked_findings[0] = 1
             sys.stderr.write(format_message(error, color=False, width=SCREEN_WIDTH))
 
     def last_line(self) -> str:
@@ -366,9 +378,10 @@ class Report:
         names = ", ".join(f"{count:,} {name}" for name, count in self.calls.most_common())
         text = f"watched {format_count(sum(self.calls.values()), 'call')}, "
         text += format_count(self.indices, "index", "indices") + (f": {names}" if names else "")
-        for words, reasons in (("not judged", self.unjudged), ("not watched", self.unwatched)):
+        unseen = {"judged": self.unjudged, "watched": self.unwatched, "counted": self.uncounted}
+        for words, reasons in unseen.items():
             if reasons:
-                text += f"; {words}: " + ", ".join(
+                text += f"; not {words}: " + ", ".join(
                     format_count(count, *reason.split("|")) for reason, count in reasons.items()
                 )
         return text
@@ -389,6 +402,7 @@ class Report:
             "calls": dict(self.calls), "indices": self.indices,
             "not_judged": {key.partition("|")[0]: count for key, count in self.unjudged.items()},
             "not_watched": {key.partition("|")[0]: count for key, count in self.unwatched.items()},
+            "not_counted": {key.partition("|")[0]: count for key, count in self.uncounted.items()},
         }  # fmt: skip
 
     def write_lines(self, stream: IO[str]) -> None:

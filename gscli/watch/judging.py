@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
+from contextlib import nullcontext, suppress
 from math import prod
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gscli.base import CaretLine, Finding, IndexRefused, Notice, ShapeRefused
+from gscli.base import CannotWrite, CaretLine, Finding, IndexRefused, Notice, ShapeRefused
 from gscli.base.arrays import Array, Arrays, parse_dtype, unravel_place
 from gscli.base.records import Arguments, Record
 from gscli.base.words import format_count, format_place
@@ -240,7 +242,10 @@ class CallWatch(Report):
         if kind == "index":
             return save_call(seen.call, seen.values, self._save_path)
         path = f"{self._save_path.removesuffix('.npz')}-{kind}.npz"
-        return save_call(seen.call, seen.values, path).replace("check ", "", 1)
+        # Forked processes may all begin to write the same file; the first of them does.
+        with nullcontext() if os.getpid() == self.process else suppress(CannotWrite):
+            return save_call(seen.call, seen.values, path).replace("check ", "", 1)
+        return ""
 
 
 def save_call(call: ProgramCall, values: Arrays, path: str) -> str:

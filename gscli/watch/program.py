@@ -99,7 +99,7 @@ def run_program(options: ProgramOptions, words: Sequence[str]) -> int:
     _print_reports(options, reports)
     if any(report.has_bad_index for report in reports):
         return ExitCode.INVALID_DATA
-    return status or int(options.strict and any(report.findings for report in reports))
+    return status or int(options.strict and any(report.has_findings for report in reports))
 
 
 def _start_watching(
@@ -177,7 +177,8 @@ def _trim(trace: TracebackType | None) -> TracebackType | None:
 
 def _print_reports(options: ProgramOptions, reports: Sequence[Report]) -> None:
     """Everything that was seen, on stderr, where nobody may listen, or in a file."""
-    reports = [each for each in reports if each.calls or each.unwatched] or [Report()]
+    empty = Report()
+    reports = [each for each in reports if each.counts() != empty.counts()] or [empty]
     try:
         path = options.json
         plain = nullcontext(sys.stderr)

@@ -129,7 +129,13 @@ def test_json_has_a_line_for_each_finding_and_one_for_the_counts() -> None:
     finding, counts = map(json.loads, stream.getvalue().splitlines())
     facts = ("kind", "position", "value", "legal", "count", "total")
     assert [finding[name] for name in facts] == ["index", [1, 0], 9, [0, 3], 1, 1]
-    assert counts == {"calls": {}, "indices": 0, "not_judged": {}, "not_watched": {}}
+    assert counts == {
+        "calls": {},
+        "indices": 0,
+        "not_judged": {},
+        "not_watched": {},
+        "not_counted": {},
+    }
     assert report.to_dict()["findings"] == [finding]
     assert report.has_bad_index
 

@@ -78,6 +78,24 @@ def test_the_error_of_a_worker_is_named_soon(tmp_path: Path) -> None:
     assert time.monotonic() - start < 60  # 20 s on a machine that does nothing else
 
 
+WORKERS = """
+from torch.utils.data import DataLoader
+class Rows:
+    def __len__(self): return 40
+    def __getitem__(self, at): return torch.arange(50.0)[torch.tensor([at, -1 - at])]
+for batch in DataLoader(Rows(), num_workers=2, multiprocessing_context='fork'): pass"""
+
+
+def test_what_workers_find_counts_and_they_may_save_the_same_call(tmp_path: Path) -> None:
+    run = run_watched(tmp_path, WORKERS, "--strict", "--save", "case.npz")
+    assert run.returncode == 1, run.stderr
+    assert "counts from the end: least -1\n" in run.stderr
+    assert run.stderr.endswith("watched 0 calls, 0 indices; not counted: 2 forked processes\n")
+    assert (tmp_path / "case-from-end.npz").exists()
+    assert "Traceback" not in run.stderr
+    assert run_watched(tmp_path, WORKERS.replace(", -1 - at", ""), "--strict").returncode == 0
+
+
 STARTER = """
 import multiprocessing, sys
 def work(at):
