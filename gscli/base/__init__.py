@@ -264,6 +264,11 @@ class DtypeRefused(InputRefused):
     """
 
 
+def advise_cast(name: str, dtype: str) -> str:
+    """How an input gets another element type in Python."""
+    return f"numpy.asarray({name}, '{dtype}'), where that changes no value"
+
+
 class IndexTypeRefused(DtypeRefused):
     """Indices of a type that the operator does not list; `allowed` are those it does.
 
@@ -274,9 +279,7 @@ class IndexTypeRefused(DtypeRefused):
         self, problem: str, *, name: str, allowed: tuple[str, ...], where: str, hint: str = ""
     ) -> None:
         dtype = "int64" if "int64" in allowed else allowed[-1]
-        convert = f"numpy.asarray({name}, '{dtype}'), where that changes no value"
-        valid = " ".join(allowed)
-        hint = hint or convert
+        valid, hint = " ".join(allowed), hint or advise_cast(name, dtype)
         super().__init__(problem, name=name, wanted=dtype, where=where, valid=valid, hint=hint)
         self.allowed = allowed
 
@@ -284,8 +287,9 @@ class IndexTypeRefused(DtypeRefused):
 class UpdatesTypeRefused(DtypeRefused):
     """Updates of another type than data's; they are never cast in silence. `source`: data."""
 
-    def __init__(self, problem: str, *, source: str, **facts: Any) -> None:
-        super().__init__(problem, **facts)
+    def __init__(self, problem: str, *, source: str, name: str, wanted: str, where: str) -> None:
+        hint = advise_cast(name, wanted)
+        super().__init__(problem, name=name, wanted=wanted, where=where, valid=wanted, hint=hint)
         self.source = source
 
 

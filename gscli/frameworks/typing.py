@@ -20,6 +20,7 @@ from gscli.base import (
     LossyTypeRefused,
     Notice,
     UpdatesTypeRefused,
+    advise_cast,
 )
 from gscli.base.arrays import (
     Array,
@@ -168,25 +169,16 @@ def _resolve_index_dtype(inputs: CallInputs, refusal: IndexTypeRefused, *, stric
 
 def _resolve_updates_dtype(inputs: CallInputs, refusal: UpdatesTypeRefused) -> None:
     updates, arrays = inputs.arrays[refusal.name], inputs.arrays
-    typed = inputs.is_typed[refusal.name]
-    cast = None if typed else cast_untyped(updates, parse_dtype(refusal.wanted))
-    if cast is not None:
+    typed, target = inputs.is_typed[refusal.name], parse_dtype(refusal.wanted)
+    cast = None if typed and is_lazy(updates) else cast_untyped(updates, target)
+    if cast is not None and not typed:
         arrays[refusal.name] = cast
         return
     if not _is_untyped_empty(inputs, refusal.source):
-        if _is_lossy(updates, parse_dtype(refusal.wanted)):  # then data changes its type
-            dtype = document_dtype(updates.dtype)
-            refusal.hint = (
-                f"numpy.asarray({refusal.source}, '{dtype}'), where that changes no value"
-            )
+        if cast is None:  # data has to change its type
+            refusal.hint = advise_cast(refusal.source, document_dtype(updates.dtype))
         raise refusal
     arrays[refusal.source] = arrays[refusal.source].astype(updates.dtype)
-
-
-def _is_lossy(array: Array, target: np.dtype[Any]) -> bool:
-    """Whether numbers in memory change in another type of numbers."""
-    is_number = not is_lazy(array) and "U" not in array.dtype.kind + target.kind
-    return is_number and find_cast_change(array, target) is not None
 
 
 def _is_untyped_empty(inputs: CallInputs, name: str) -> bool:

@@ -36,13 +36,11 @@ def check_index_dtype(indices: Tensor, allowed: Collection[str] = ("int32", "int
     if indices.dtype not in allowed:
         verdict = "cannot be" if indices.dtype in INTEGERS else "must be integers, got"
         problem = f"{indices.name} {verdict} {indices.dtype}"
-        is_row = len(indices.shape) == 1  # of truths only the positions are indices
-        positions = (
-            f"numpy.flatnonzero({indices.name})" if is_row else "write the positions of true"
-        )
+        # Of truths only the positions are indices.
+        positions = f"numpy.flatnonzero({indices.name})" * (len(indices.shape) == 1)
         refusal = IndexTypeRefused(
             problem, name=indices.name, allowed=tuple(allowed), where=str(indices),
-            hint=positions * (indices.dtype == "bool"),
+            hint=(positions or "write the positions of true") * (indices.dtype == "bool"),
         )  # fmt: skip
         _raise_or_collect(indices, refusal)
 
@@ -56,8 +54,6 @@ def check_same_dtype(data: Tensor, updates: Tensor, problem: str = "") -> None:
             source=data.name,
             wanted=data.dtype,
             where=f"{data.name} is {data.dtype}, {updates.name} is {updates.dtype}",
-            valid=data.dtype,
-            hint=f"numpy.asarray({updates.name}, '{data.dtype}'), where that changes no value",
         )
         _raise_or_collect(updates, refusal)
 
