@@ -197,7 +197,7 @@ class ComparisonTexts:
         answers where they differ, as sentences.
         """
         warned = group_pairs(
-            (": ".join(filter(None, (notice.where, notice.problem))), row.label)
+            (f"{notice.where} ({notice.problem})" if notice.where else notice.problem, row.label)
             for row in self.comparing.rows
             for notice in (() if row.trace is None else row.trace.warnings)
             if not isinstance(notice, PictureNotice)  # "what happens" tells those
