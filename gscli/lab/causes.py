@@ -73,11 +73,11 @@ def iter_mistakes(call: CallVariants) -> Iterator[CandidateCause]:
 
 
 def iter_modes(call: CallVariants) -> Iterator[CandidateCause]:
-    """What the operator gives under its other options, those that choose a reduction left out."""
-    operator = call.trace.operator
+    """What the operator gives under its other options; how updates are reduced is tried before."""
+    operator, left_out = call.trace.operator, {"scatter": "reduction"}.get(call.trace.layout.kind)
     for item in operator.attributes:
         values = item.choices or (True, False) * (item.kind == "bool")
-        for value in values if item.option.role != "reduction" else ():
+        for value in values if item.option.role != left_out else ():
             cause = f"it is called with {' '.join(format_option(operator, item.name, value))}"
             yield from run_candidates([(cause, partial(call.with_attributes, {item.name: value}))])
 

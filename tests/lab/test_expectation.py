@@ -291,6 +291,25 @@ def test_modes_of_windows_are_causes(
     assert [fit.cause for fit in found.causes] == [f"it is called with {cause}"]
 
 
+@pytest.mark.parametrize(
+    ("name", "inputs", "attrs", "expected", "cause"),
+    [
+        ("torch.embedding_bag", {"input": [[0, 1]], "weight": [[1.0], [2.0]]}, {"mode": "sum"},
+         [[1.5]], "--mode mean"),
+        ("torch.embedding_bag", {"input": [[0, 1]], "weight": [[1.0], [2.0]]}, {},
+         [[2.0]], "--mode max"),
+        ("torch.nll_loss", {"input": [[-1.0, -2], [-3, -4]], "target": [0, 1]}, {},
+         5.0, "--reduction sum"),
+    ],
+)  # fmt: skip
+def test_another_way_to_reduce_what_is_gathered_is_a_cause(
+    name: str, inputs: dict[str, Any], attrs: dict[str, Any], expected: object, cause: str
+) -> None:
+    arrays = {key: np.array(value) for key, value in inputs.items()}
+    found = told(name, arrays, attrs, np.array(expected))
+    assert [fit.cause for fit in found.causes] == [f"it is called with {cause}"]
+
+
 def test_every_exact_fit_is_listed_and_rule_sets_are_among_them() -> None:
     found = told("onnx.gather", {"data": BITS, "indices": np.array([3, -1])}, {}, BITS[[3, 0]])
     causes = [fit.cause for fit in found.causes]
