@@ -8,6 +8,7 @@ for what each node of the main graph takes and gives; its answer is held against
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -33,6 +34,9 @@ from gscli.watch.findings import Report, WatchKind
 
 # Seconds that a runtime has for one run of a model.
 PATIENCE = 600.0
+
+# How onnxruntime and NumPy refuse bfloat16 on the way in and out.
+_NO_ARRAY = re.compile("TypeError: data type '.*' not understood|.* corresponding Numpy type ")
 
 _ASK = """
 import json, os, sys
@@ -223,10 +227,13 @@ def _run_loop(
 
 def _make_stop(runtime: str, text: str, model: OnnxModel) -> RuntimeStopped:
     lines = text.strip().splitlines() or ["it said nothing"]
-    return RuntimeStopped(
-        f"{runtime} does not run this model", where=model.where, details=tuple(lines[-3:]),
-        hint="with --on onnxruntime that runtime runs it" if runtime == "onnx.reference" else "",
-    )  # fmt: skip
+    problem, hint = f"{runtime} does not run this model", ""
+    if runtime == "onnx.reference":
+        hint = "with --on onnxruntime that runtime runs it"
+    elif _NO_ARRAY.match(text):
+        problem = f"{runtime} has no arrays for Python of a type in this model"
+        hint = "without --on the rules run it"
+    return RuntimeStopped(problem, where=model.where, details=tuple(lines[-3:]), hint=hint)
 
 
 def _watch_runtime(watch: ModelWatch, feeds: Arrays, runtime: str, python: str) -> None:

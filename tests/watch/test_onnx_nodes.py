@@ -362,6 +362,27 @@ def test_what_stops_a_runtime_and_is_not_an_index_is_told() -> None:
         watch_model(model, {"x": TABLE, "i": np.array([0])}, REFERENCE)
 
 
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            "RuntimeError: No corresponding Numpy type for Tensor Type. bfloat16",
+            "no arrays for Python",
+        ),
+        ("TypeError: data type 'bfloat16' not understood", "no arrays for Python"),
+        ("NotImplemented: no implementation for Gather of bfloat16", "does not run this model"),
+    ],
+)
+def test_a_type_without_arrays_is_no_fault_of_the_model(
+    text: str, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As onnxruntime 1.32.0 refuses to take and to give bfloat16, in which it computes."""
+    asking = "import sys\nprint(flush=True)\nprint(" + repr(text) + ")\n"
+    monkeypatch.setattr(onnx_nodes, "_ASK", asking)
+    with pytest.raises(RuntimeStopped, match=told):
+        watch_model(embedding(), feeds([0], 1, [0]), "onnxruntime")
+
+
 def test_a_runtime_that_is_not_there_is_no_fault_of_the_model(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
