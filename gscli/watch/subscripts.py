@@ -74,7 +74,8 @@ class _Rewriter(ast.NodeTransformer):
         if isinstance(target := node.target, ast.Subscript):
             ufunc = ast.Constant(UFUNCS.get(type(node.op).__name__, "ufunc"))
             call = _call("update", target, ufunc, target.value, _make_key(target.slice))
-            node.target = ast.copy_location(ast.Attribute(call, "cells", ast.Store()), target)
+            item = ast.Subscript(call, ast.Constant(None), ast.Store())
+            node.target = ast.copy_location(item, target)
         return node
 
 
@@ -94,18 +95,15 @@ def _make_key(key: ast.expr) -> ast.expr:
 
 
 class Subscripted:
-    """`data[key]` as an attribute, of which `+=` evaluates data and key once."""
+    """`data[key]` as the one item, of which `+=` evaluates data and key once."""
 
     def __init__(self, data: Any, key: Any) -> None:
         self._data, self._key = data, key
 
-    @property
-    def cells(self) -> Any:
-        """What stands there."""
+    def __getitem__(self, _: None) -> Any:
         return self._data[self._key]
 
-    @cells.setter
-    def cells(self, value: Any) -> None:
+    def __setitem__(self, _: None, value: Any) -> None:
         self._data[self._key] = value
 
 
