@@ -299,8 +299,7 @@ def make_dtype_hint(dtype: DType, name: str) -> str:
     """
     times = ".view('int64') has the numbers that times are stored as"
     field = dtype.names and f"[{dtype.names[0]!r}] is one of its fields"
-    objects = ".astype('int64') makes numbers of objects, .astype(str) text"
-    ways = {"V": field, "m": times, "M": times, "O": objects}
+    ways = {"V": field, "m": times, "M": times, "O": ".astype(int) has numbers, .astype(str) text"}
     return f"{name}{ways[dtype.kind]}" if ways.get(dtype.kind) else ""
 
 

@@ -523,7 +523,7 @@ def test_verify_writes_a_junit_report(cases: Path, tmp_path: Path) -> None:
     before = cases.read_bytes()
     code, _, err = gscli("verify", "--junit", str(cases), str(cases))  # its own word was left out
     assert (code, cases.read_bytes() == before) == (2, True)
-    assert err.endswith("name it: --junit report.xml\n")
+    assert err.endswith("help: --junit report.xml\n")
     missing = str(tmp_path / "no" / "report.xml")
     assert gscli("verify", str(cases), "--junit", missing)[0] == 73
     code, out, err = gscli("verify", str(cases), "--junit", "-")

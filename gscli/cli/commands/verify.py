@@ -100,9 +100,8 @@ def verify(
     from gscli.views.progress_bar import ProgressBar
 
     check_places(settings, {"--junit": junit})
-    problem, where = "a JUnit report is XML, and no list of cases", f"--junit {junit}"
-    is_xml = not str(junit).endswith(".jsonl")  # or the word is a file of cases
-    check_rule(is_xml, problem, where, kind=UsageError, hint="name it: --junit report.xml")
+    is_xml, problem = not str(junit).endswith(".jsonl"), "a JUnit report is XML, no list of cases"
+    check_rule(is_xml, problem, f"--junit {junit}", kind=UsageError, hint="--junit report.xml")
     check_folders_exist(junit)
     accepted, began = KnownFailures.read(known), time.monotonic()
     write = print_stderr if junit == "-" else sys.stdout.write
