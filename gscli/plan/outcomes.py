@@ -173,7 +173,7 @@ class SkipWords(Record):
 
 def describe_skips(layout: Layout, outcome: IndexOutcome = "outside") -> SkipWords:
     """What entries without a cell, for an index of this outcome, do, or why there is none."""
-    if layout.policy.is_refused and outcome != "ignored":
+    if layout.policy.is_refused and outcome not in ("ignored", "below"):
         return SkipWords("refused", "is refused", "refused, so that none is")
     if layout.kind == "gather" and layout.fold is None:
         return SkipWords("filled", "reads the fill value", "read the fill value")

@@ -193,9 +193,9 @@ def _index_findings(
     if not are_whole:
         return
     if total:
-        counts = count_outcomes(plan.assume_validated(), 1)
-        yield from _negative_finding(counts)  # legal ones beside those that are refused
-        yield from _duplicate_findings(operator, plan.skip_refused(), listed)
+        rest = plan.skip_refused()
+        yield from _adjusted_findings(rest, listed)
+        yield from _duplicate_findings(operator, rest, listed)
         return
     judged = plan.validate()
     if layout.reduction == "pow" and not layout.data_shape:  # whose exponents may be refused
@@ -215,11 +215,11 @@ def _adjusted_findings(plan: ValidatedPlan, listed: int) -> Iterator[CheckFindin
     for outcome, count in counts.counts.items():
         if outcome == "from_end":
             yield from _negative_finding(counts)
-            continue
-        examples = counts.examples[outcome][:listed]
-        for index in examples:
-            yield CheckFinding("moved", index.change(plan.layout), index.index_path)
-        yield from _unlisted_finding("moved", count - len(examples), "such index", "such indices")
+        elif outcome != "refused":  # those have findings of their own
+            shown = counts.examples[outcome][:listed]
+            for index in shown:
+                yield CheckFinding("moved", index.change(plan.layout), index.index_path)
+            yield from _unlisted_finding("moved", count - len(shown), "such index", "such indices")
 
 
 def _negative_finding(counts: OutcomeCounts) -> Iterator[CheckFinding]:

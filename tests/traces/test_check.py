@@ -70,6 +70,18 @@ def test_every_bad_index_is_told_with_its_place(capsys: pytest.CaptureFixture[st
     ]
 
 
+def test_what_is_dropped_is_told_beside_what_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    call = ["tensorflow", "unsorted-segment-sum", "[1,2,3]", "[0,-1,5]", "--num-segments", "2"]
+    assert check(capsys, *call)[1] == [
+        "segment_ids[2] = 5: index out of range, legal 0 … 1",
+        "segment_ids[1] = -1: is below zero and is dropped",
+        "2 findings",
+    ]
+    _, lines = check(capsys, "gather", "[1,2,3]", "[-9,-1]")  # what is refused is told once
+    assert [line.partition(":")[0] for line in lines[:2]] == ["indices[0] = -9", "indices[1]"]
+    assert lines[2] == "2 findings"
+
+
 def test_values_that_the_type_asked_for_does_not_hold_are_a_finding(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
