@@ -289,7 +289,8 @@ def suggest_vectors(indices: Tensor) -> str:
     name, count = indices.name, indices.shape[0]
     return (
         f"for {format_count(count, 'vector')} of one number {name} would be [{count},1], in Python "
-        f"{name}[:,None]; gscli gather and gscli scatter-update take them as they are"
+        f"{name}[:,None]; gscli gather, gscli scatter-update and, to add, gscli numpy add-at take "
+        "them as they are"
     )
 
 
@@ -311,8 +312,8 @@ def address_vectors(
             hint = suggest_vectors(indices)
         shape, problem = format_shape(indices.shape), "index vectors are longer than data has axes"
         where = f"{indices.name} {shape}: {end} axis {length} is the vector length"
-        legal, details = format_count(longest, "number"), (str(data), f"batch_dims {batch_dims}")
-        valid = f"at most {legal}"
+        details = (str(data), *([f"batch_dims {batch_dims}"] if batch_dims else []))
+        valid = f"at most {format_count(longest, 'number')}"
         raise ShapeRefused(problem, where=where, details=details, valid=valid, hint=hint)
     check_batch_shapes(data, indices, batch_dims)
     grid, rest = indices.rank - 1, batch_dims + length  # from where on data's axes are a slice

@@ -88,6 +88,11 @@ def test_numbers_in_place_of_vectors_of_one_number_are_told_so() -> None:
         address_vectors(tensor("d", (4,)), tensor("i", (2,)))
     cure = "for 2 vectors of one number i would be [2,1], in Python i[:,None]; "
     assert refusal.value.hint.startswith(cure)
+    assert "to add, gscli numpy add-at take them as they are" in refusal.value.hint
+    assert refusal.value.details == (str(tensor("d", (4,))),)
+    with pytest.raises(ShapeRefused) as refusal:
+        address_vectors(tensor("d", (4, 4)), tensor("i", (4, 2)), 1)
+    assert refusal.value.details[1:] == ("batch_dims 1",)
 
 
 def test_index_tuples_broadcast() -> None:
