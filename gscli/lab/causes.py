@@ -21,7 +21,7 @@ from gscli.base.words import INTEGERS
 from gscli.kernel.reductions import REDUCTION_WORDS, REDUCTIONS, saturating_cast
 from gscli.lab.cases import format_option
 from gscli.lab.compare import compare
-from gscli.lab.concepts import find_concept_arguments
+from gscli.lab.concepts import find_concept_arguments, list_call_mappings
 from gscli.lab.sample import (
     ArrayTransform,
     CallVariants,
@@ -88,11 +88,12 @@ def iter_modes(call: CallVariants) -> Iterator[CandidateCause]:
 def iter_rule_sets(call: CallVariants) -> Iterator[CandidateCause]:
     """The answers of `compare` to the same call, where it has words for it."""
     trace, operator = call.trace, call.trace.operator
-    for comparison in operator.concept_mappings:
+    for comparison in list_call_mappings(operator, flat=trace.layout.is_flattened):
         fixed = comparison.fixed_attributes.items()
-        is_rule_set = all(trace.attributes.get(name) == value for name, value in fixed)
+        # None is the framework's own choice, by which the answers differ, not the call.
+        is_rule_set = all(trace.attributes.get(name) in (value, None) for name, value in fixed)
         has_inputs = all(name in trace.inputs for name in comparison.inputs if name)
-        if not (is_rule_set and has_inputs and comparison.keeps_inputs):
+        if not (is_rule_set and has_inputs):
             continue
         names = zip(("data", "indices", "updates"), comparison.inputs, strict=False)
         inputs = {name: trace.inputs[own] for name, own in names}
@@ -371,18 +372,18 @@ def _other_orders(array: Array) -> Iterator[tuple[int, ...]]:
 
 def _attribute_mistakes(call: CallVariants) -> DeferredRuns:
     trace, own = call.trace, call.trace.inputs.get("axis")
-    axes = {name: trace.attributes.get(name) for name in _AXES}
+    axes = {name: trace.attributes[name] for name in _AXES if name in trace.attributes}
     if own is not None and own.size == 1:
         axes["axis"] = own.item()
     rank = len(trace.layout.data_shape)
+    flat = () if _BATCHES in trace.attributes else (None,)
     for name, value in axes.items():
-        if not isinstance(value, int) or isinstance(value, bool):
-            continue
-        for axis in [each for each in range(rank) if each != value % rank]:
+        own_axis = value % rank if rank and isinstance(value, int) else None
+        for axis in [each for each in (*range(rank), *flat) if each != own_axis]:
             run = partial(call.with_attributes, {name: axis})
             if name in trace.inputs:
                 run = partial(call.with_inputs, {name: partial(np.full_like, fill_value=axis)})
-            yield f"{name} is {axis}, not {value}", run
+            yield f"{name} is {axis}, not {value}".replace("None", "none"), run
     if trace.attributes.get(_BATCHES):
         yield f"{_BATCHES} is ignored", partial(call.with_attributes, {_BATCHES: 0})
 

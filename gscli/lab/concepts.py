@@ -83,6 +83,17 @@ def list_mappings(concept: str = "") -> list[tuple[Operator, Comparison]]:
     return [pair for pair in pairs if concept in ("", pair[1].concept)]
 
 
+def list_call_mappings(operator: Operator, *, flat: bool) -> list[Comparison]:
+    """Those that take the operator's inputs as they are; `flat`: data is read without an axis.
+
+    >>> from gscli.frameworks.numpy import take
+    >>> [entry.concept for entry in list_call_mappings(take, flat=True)]
+    ['take', 'take', 'take']
+    """
+    fitting = [entry for entry in operator.concept_mappings if entry.keeps_inputs]
+    return [entry for entry in fitting if not flat or CONCEPTS[entry.concept].axis is None]
+
+
 def list_reductions(mappings: Iterable[tuple[Operator, Comparison]]) -> tuple[Reduction, ...]:
     """The reductions that some of these operators have, for one concept.
 

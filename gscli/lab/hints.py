@@ -28,7 +28,7 @@ from gscli.frameworks import find_operator, operators
 from gscli.frameworks.execute import prepare
 from gscli.frameworks.operator import Comparison, Operator
 from gscli.frameworks.typing import explain_lossy_indices
-from gscli.lab.concepts import CONCEPTS, find_concept_arguments
+from gscli.lab.concepts import CONCEPTS, find_concept_arguments, list_call_mappings
 from gscli.plan import CallInputs, plan_call
 
 # Characters of a command that a person still reads and copies.
@@ -119,7 +119,7 @@ def build_compare_command(
     operator: Operator, inputs: CallInputs, *, flat: bool = False
 ) -> str | None:
     """The call as `gscli compare` takes it, None where it has no words for it."""
-    for comparison in _find_comparisons(operator, flat=flat):
+    for comparison in list_call_mappings(operator, flat=flat):
         words = ["compare", comparison.concept, *_flags(operator, inputs, comparison)]
         if command := _build_command(words, inputs, comparison.inputs):
             return command
@@ -150,14 +150,6 @@ def _build_unsorted_command(operator: Operator, inputs: CallInputs) -> str | Non
                 words = ["tensorflow", unsorted.command, f"--num-segments={attrs['num_segments']}"]
                 return _build_command(words, inputs, operator.input_names)
     return None
-
-
-def _find_comparisons(operator: Operator, *, flat: bool) -> list[Comparison]:
-    """Those that take the operator's inputs as they are; `flat`: data is read without an axis."""
-    fitting = [entry for entry in operator.concept_mappings if entry.keeps_inputs]
-    return [entry for entry in fitting if (CONCEPTS[entry.concept].axis is None) == flat] + [
-        entry for entry in fitting if not CONCEPTS[entry.concept].takes_axis
-    ]
 
 
 def _flags(operator: Operator, inputs: CallInputs, comparison: Comparison) -> list[str]:

@@ -176,6 +176,14 @@ PLANTED: list[tuple[str, str, dict[str, Array], dict[str, Any], Array]] = [
      scattered(DATA, WRAPPED[1:3], NEW[1:3])),
     ("axis is 1, not 0", "numpy.compress",
      {"condition": np.array([True, False, True]), "a": DATA}, {"axis": 0}, DATA[:, [0, 2]]),
+    ("axis is 0, not none", "numpy.take", {"a": DATA, "indices": AT[0]}, {}, DATA[AT[0]]),
+    ("axis is 1, not none", "mxnet.np.take", {"a": DATA, "indices": AT[0]}, {}, DATA[:, AT[0]]),
+    ("axis is 0, not none", "numpy.compress",
+     {"condition": np.array([True, False, True]), "a": DATA}, {}, DATA[[0, 2]]),
+    ("axis is none, not 0", "jax.take",
+     {"a": DATA, "indices": AT[0]}, {"axis": 0}, DATA.reshape(-1)[AT[0]]),
+    ("dim is 0, not none", "torch.take_along_dim",
+     {"input": SQUARE, "indices": AT}, {}, np.take_along_axis(SQUARE, AT, 0)),
     ("data is read in column-major order", "torch.masked_select",
      {"input": SQUARE, "mask": SQUARE > 9}, {}, SQUARE.T[SQUARE > 9]),
     ("results beyond uint8 stay at its ends", "numpy.subtract_at",
@@ -524,3 +532,26 @@ def test_data_without_axes_has_no_other_axis() -> None:
     trace = gscli.trace("torch.scatter_add", inputs, {"dim": 0})
     causes = OutputDiagnosis(trace, np.array(9.5, np.float32), "want").causes
     assert [cause.is_exact for cause in causes] == [True] * 4
+
+
+@pytest.mark.parametrize(
+    ("inputs", "attrs", "named", "left_out"),
+    [
+        ({"a": DATA, "indices": np.array([0, 2])}, {}, "ONNX Gather-13", "JAX take"),
+        (
+            {"a": DATA, "indices": np.array([0, -9])},
+            {"axis": 0},
+            "NumPy take (clip)",
+            "JAX take (fill)",
+        ),
+    ],
+)
+def test_rule_sets_are_those_of_the_same_call(
+    inputs: dict[str, Array], attrs: dict[str, Any], named: str, left_out: str
+) -> None:
+    """Without an axis jax.take reads data flat; without a mode it fills, as mode=fill does."""
+    expected = DATA[np.maximum(inputs["indices"], 0)]
+    causes = [fit.cause for fit in told("jax.take", inputs, attrs, expected).causes]
+    [labels] = [cause for cause in causes if cause.startswith("the rules are those of")]
+    assert named in labels
+    assert left_out not in labels
