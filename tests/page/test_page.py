@@ -325,11 +325,12 @@ def test_cells_of_listed_entries_that_find_no_room_are_counted(count: int) -> No
     assert re.search(r"⋯ \d+ planes not shown", planes)
 
 
-def test_untold_entries_are_counted() -> None:
+@pytest.mark.parametrize("limit", [7, 0])
+def test_untold_entries_are_counted(limit: int) -> None:
     found = trace("onnx.gather", {"data": [1, 2], "indices": [0, 1] * 50})
-    (fact,) = facts(render_page([found], options=ViewOptions(limit=7)))
-    assert len(fact["entries"]) == 7
-    assert fact["finish"].startswith("The other 93 entries follow.")
+    (fact,) = facts(render_page([found], options=ViewOptions(limit=limit)))
+    assert len(fact["entries"]) == limit
+    assert fact["finish"].startswith(f"The other {100 - limit} entries follow.")
 
 
 def test_options_choose_tensors_and_refuse_too_many_cells() -> None:

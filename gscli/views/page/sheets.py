@@ -118,7 +118,8 @@ class TraceView:
     def entries(self) -> list[Entry]:
         """The entries that are told."""
         refused = min(self.trace.first_refused + 1, MOST_ENTRIES)
-        return self.trace.entries(self.options.limit or max(ENTRIES, refused))
+        limit = self.options.limit
+        return self.trace.entries(max(ENTRIES, refused) if limit is None else limit)
 
     @cached_property
     def tensors(self) -> list[PageTensor]:
