@@ -136,8 +136,12 @@ def make_default_hint(error: GscliError, path: str) -> str:
     return error.usual_hint or f"{path} --help"
 
 
-def make_internal_error(error: Exception) -> InternalError:
-    """What gscli did not foresee, and where."""
+def make_internal_error(error: Exception) -> GscliError:
+    """What gscli did not foresee, and where; CannotRead of a package that this Python lacks."""
+    if isinstance(error, ModuleNotFoundError) and not (error.name or "gscli").startswith("gscli"):
+        package = str(error.name).partition(".")[0]
+        hint = f"{quote_word(sys.executable)} -m pip install {package}"
+        return CannotRead(f"this needs the package {package}", where=sys.executable, hint=hint)
     *_, (frame, line) = walk_tb(error.__traceback__)
     place = f"{os.path.basename(frame.f_code.co_filename)}:{line} in {frame.f_code.co_name}"
     where = f"{type(error).__name__}: {error}"[:200]

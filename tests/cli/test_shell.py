@@ -535,6 +535,16 @@ def test_a_bug_is_one_message_and_70(monkeypatch: pytest.MonkeyPatch) -> None:
         run_safely(["gather", "--debug"])
 
 
+def test_a_package_that_is_missing_is_no_bug(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "typer", None)
+    assert run_safely(["gather"]) == 66
+    errors = capsys.readouterr().err
+    assert "error: this needs the package typer" in errors
+    assert f"help: {sys.executable} -m pip install typer" in errors
+
+
 def test_memory_is_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     def hungry(_: list[str]) -> int:
         raise MemoryError
