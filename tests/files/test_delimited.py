@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import io
+import json
 from pathlib import Path
 
 import ml_dtypes
 import numpy as np
 import pytest
+from shell import call_gscli
 
 import gscli
 from gscli.base import CannotRead, ContentRefused, DtypeRefused, ShapeRefused
@@ -190,6 +192,20 @@ def test_columns_below_a_header_go_by_their_names(
     assert load(f"{path}::{member}").array.tolist() == expected
 
 
+def test_columns_have_no_rows_below_a_header_alone(tmp_path: Path) -> None:
+    path = table(tmp_path / "x.csv", "a,b\n")
+    for member, shape in (("a", (0,)), ("a,b", (0, 2))):
+        loaded = load(f"{path}::{member}")
+        assert (loaded.array.shape, loaded.is_typed) == (shape, False)
+    assert load(f"{path}::b", dtype="float32").array.dtype == np.float32
+    assert load(f"{path}::b", dtype="str").array.shape == (0,)
+    assert call_gscli("check", "gather", "arange:3", f"{path}::a").stdout == b"0 findings\n"
+    shown = call_gscli("torch", "index-add", "[1]", f"{path}::a", f"{path}::b", "--dim=0", "--json")
+    assert json.loads(shown.stdout)["inputs"]["index"]["dtype"] == "int64"
+    with pytest.raises(ContentRefused, match="is empty"):
+        load(f"{table(tmp_path / 'y.csv', '')}::a")
+
+
 def test_columns_below_a_header_are_what_a_table_holds(tmp_path: Path) -> None:
     columns = [Member("name", "str", (2,), 8), Member("a", "int64", (2,), 16),
                Member("b", "float64", (2,), 16)]  # fmt: skip
@@ -227,8 +243,6 @@ def test_a_header_is_refused_with_the_words_for_its_numbers(tmp_path: Path) -> N
         with pytest.raises(CannotRead, match=f"has no column {column}") as missing:
             load(f"{path}::{words}")
         assert missing.value.valid == 'id, "qty, n", "", "a ""b""", c'
-    with pytest.raises(ContentRefused, match="is empty"):
-        load(f"{table(tmp_path / 'w.csv', 'a,b')}::a")
     with pytest.raises(ContentRefused, match="two columns are called a"):
         load(f"{table(tmp_path / 'y.csv', 'a,a')}::a")
     with pytest.raises(ContentRefused, match=r"line 3: 1 cell, the first row has 2"):

@@ -117,8 +117,7 @@ def _find_headed_columns(rows: list[_Row], name: str) -> list[str]:
 def _make_input(
     rows: list[_Row], columns: list[int], request: ReadRequest, name: str
 ) -> LoadedInput:
-    """The values of some columns, or of all."""
-    check_content(bool(rows), f"{name} is empty", name)
+    """The values of some columns, which may have no rows, or of all."""
     chosen, as_text = columns or range(len(rows[0].cells)), _is_text(request)
     values: list[Any] = []
     for line, cells in rows:
@@ -129,7 +128,8 @@ def _make_input(
         row, column = divmod(number, len(chosen))
         return f"{name} line {rows[row].line}, cell {chosen[column] + 1}"
 
-    flat = array_of_dtype(values, request.untyped_dtype, place, request.limit)
+    dtype = request.untyped_dtype or (None if rows else request.dtype_if_empty)
+    flat = array_of_dtype(values, dtype, place, request.limit)
     shape = (len(rows),) if len(columns) == 1 else (len(rows), len(chosen))
     return LoadedInput(flat.reshape(shape), is_typed=False)
 

@@ -215,9 +215,7 @@ def _build_array(
     def place(number: int) -> str:
         return format_place(source, unravel_place(number, shape))
 
-    if not values:
-        kind = dtype or request.dtype_if_empty or np.dtype("float64")
-        return np.empty(shape, np.dtype("U1") if kind.kind == "U" else kind)
+    dtype = dtype or (None if values else request.dtype_if_empty)
     return array_of_dtype(values, dtype, place, request.limit).reshape(shape)
 
 

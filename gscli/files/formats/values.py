@@ -74,12 +74,12 @@ def array_of_dtype(values: list[Any], dtype: DType | None, place: Locate, limit:
     size = len(values) * max(dtype.itemsize, 1)
     if size > limit:
         check_limit(size, limit, place(0), "the array")
-    if dtype.kind == "c":
+    if dtype.kind == "c" and values:
         return _complex_array(values, dtype, place, limit)
     if not kinds <= _KINDS_TAKEN.get(dtype.kind, _NUMBER_KINDS):
         raise _foreign_kind_error(values, dtype, place)
-    if dtype.kind == "b":
-        return np.array(values, dtype)
+    if dtype.kind == "b" or not values:
+        return np.array(values, "U1" if dtype.kind == "U" else dtype)
     if dtype.kind == "U":
         return _text_array(values, place, limit)
     if dtype.kind == "S":
