@@ -69,9 +69,10 @@ def explain_lossy_indices(refusal: IndexTypeRefused, arrays: Arrays) -> str:
     # An axis and the members of a subscript are integers, too.
     others = [other for other in arrays if not other.startswith((name, "axis", "indices_"))]
     sizes = {other: arrays[other].size for other in others}
-    # A fraction is no index; whole numbers may be updates, and the others indices into data.
-    shapes = [each.shape for each in arrays.values()] if place is None else [array.shape]
-    rows = max(chain(*shapes), default=0)
+    # A fraction is no index; whole numbers may be updates, and the others indices into data. A
+    # table has fewer rows than cells, but an index may be out of range as well.
+    shapes = [each.shape for each in arrays.values()] if place is None else []
+    rows = max(chain([array.size], *shapes))
     swapped = [other for other in others if _has_rows(arrays[other], rows)]
     # Whole numbers that fit no other input were hardly meant as indices.
     is_other = place is not None or (sizes and (array >= max(sizes.values())).any())

@@ -481,6 +481,8 @@ def test_a_mask_in_place_of_indices_is_turned_into_positions() -> None:
             )
             for call in (
                 "embedding '[[1.0,2],[3,4],[5,6]]' '[0,2,1]'",
+                "embedding arange:5x3:float32 '[1,5]'",
+                "embedding '[[1.5,2],[3,4]]' '[[0,3]]'",
                 "embedding-bag '[[1.0,2],[3,4],[5,6]]' '[0,2,1]' '[0,2]'",
             )
         ),
