@@ -18,7 +18,7 @@ from gscli.base.words import format_count, format_shape
 from gscli.kernel.reductions import REDUCTION_WORDS
 from gscli.kernel.tiles import cell_addresses
 from gscli.layout import Layout
-from gscli.layout.axes import Box, Fit, Shape
+from gscli.layout.axes import Box, Fit, Negative, Shape
 from gscli.plan.indices import MOST_FLATITER_AXES
 from gscli.traces import Trace
 from gscli.views.look import Signs
@@ -309,6 +309,13 @@ def _count_changed(trace: Trace, cells: Indices) -> int:
     return int(np.count_nonzero(unequal_cells(old, new)))
 
 
+def _count_dropped(trace: Trace, entries: int) -> int:
+    """Entries of a refused call that its rules drop, which refuses nothing."""
+    numbers, policy = trace.plan.raw_indices(0, 0, entries), trace.layout.policy
+    is_below = (numbers < 0) & (policy.negative is Negative.SKIP)
+    return int(np.count_nonzero(is_below | (numbers == policy.ignored)))
+
+
 def format_counts(trace: Trace, counts: Counts | None) -> str:
     """How many cells were read or changed, and what else is worth a number."""
     if counts is None:
@@ -317,14 +324,13 @@ def format_counts(trace: Trace, counts: Counts | None) -> str:
     gathered, would = trace.kind == "gather", "would be " * trace.is_refused
     number = counts.touched if gathered or counts.changed is None else counts.changed
     parts = [f"{number:,} of {cells:,} cells {would}{'read' if gathered else 'changed'}"]
-    skipped, ignored = counts.skipped, trace.layout.policy.ignored
-    if trace.is_refused and ignored is not None:  # what is ignored refuses nothing
-        skipped -= int(np.count_nonzero(trace.plan.raw_indices(0, 0, counts.entries) == ignored))
-    if skipped:
+    if counts.skipped:
         from gscli.plan.outcomes import describe_skips
 
-        what = describe_skips(trace.layout).several
-        parts.append(f"{skipped:,} of {counts.entries:,} entries {what}")
+        dropped = _count_dropped(trace, counts.entries) if trace.is_refused else 0
+        drops, skips = describe_skips(trace.layout, "below"), describe_skips(trace.layout)
+        for number, words in (dropped, drops), (counts.skipped - dropped, skips):
+            parts += [f"{number:,} of {counts.entries:,} entries {words.several}"] * (number > 0)
     if counts.lost:
         parts.append(format_count(counts.lost, "update falls outside", "updates fall outside"))
     if counts.duplicate_count:

@@ -101,7 +101,7 @@ def test_a_refused_call_is_shown_where_that_is_asked_for(
     ("words", "told"),
     [
         ([], "b   -100✗ is ignored: dropped"),
-        ([], "1 of 2 entries refused, so that none is"),
+        ([], "1 of 2 entries dropped, 1 of 2 entries refused, so"),
         (["--step", "2"], "-100 is ignored, so it is dropped"),
         (["--step", "2"], "✗ ignored, dropped   ✗ out of range, refused"),
         (["--plain"], "-100 is the number that is ignored; the entry is dropped.\n"),
@@ -114,6 +114,15 @@ def test_what_is_ignored_beside_a_bad_index_is_not_refused(
     call = ["torch", "nll-loss", "[[-0.1,-0.9],[-0.4,-0.6]]", "[7,-100]", *words]
     assert run_safely([*call, "--svg", str(tmp_path / "call.svg")]) == 65
     assert told in capsys.readouterr().out
+
+
+def test_what_is_below_zero_beside_a_bad_index_is_counted_as_dropped(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["[1,2,3,4]", "[0,-1,5,-2]", "--num-segments", "2", "--svg", str(tmp_path / "call.svg")]
+    assert run_safely(["tf", "unsorted-segment-sum", *words]) == 65
+    counts = "2 of 4 entries dropped, 1 of 4 entries refused"
+    assert counts in capsys.readouterr().out
 
 
 def test_causes_of_a_refused_call_go_on_below_themselves(
