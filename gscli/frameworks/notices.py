@@ -12,7 +12,7 @@ from gscli.base.words import format_count, format_place
 from gscli.declare import Signature
 from gscli.disk import mapped
 from gscli.kernel.reductions import saturating_cast
-from gscli.plan.outcomes import OUTCOMES, count_outcomes, describe_skips
+from gscli.plan.outcomes import count_outcomes, describe_outcome
 from gscli.plan.plan import Plan, ValidatedPlan
 
 # Attributes by which a caller says what becomes of an index outside: no word is needed then.
@@ -44,16 +44,13 @@ def _iter_index_notices(operator: Signature, plan: ValidatedPlan) -> Iterator[No
             return
     outcomes = count_outcomes(plan, MAX_EXAMPLES)
     for outcome, count in outcomes.counts.items():
-        notices = OUTCOMES[outcome].notices
-        if not any(notices):
+        notices = describe_outcome(plan.layout, outcome)
+        if outcome == "ignored" or not any(notices):  # a caller says which number is ignored
             continue
-        singular, many = (
-            text.format(left_out=describe_skips(plan.layout).single) for text in notices
-        )
         examples = outcomes.examples[outcome]
         details = [f"{index.index_path} {index.change(plan.layout)}" for index in examples]
         more = [f"… and {count - len(details):,} more"] if count > len(details) else []
-        problem = format_count(count, singular, many)
+        problem = format_count(count, *notices)
         yield PictureNotice(problem, details=(*details, *more), hint="--strict refuses")
 
 

@@ -130,6 +130,7 @@ OUTCOMES: dict[IndexOutcome, OutcomeWords] = {
         remark="{raw_value} is ignored: {fate}",
         plain="{raw_value} is the number that is ignored",
         change="is ignored and {left_out}",
+        notices=("index is ignored and {left_out}", "indices are ignored, and each {left_out}"),
         cell="{skipped}",
     ),
     "outside": OutcomeWords(
@@ -178,6 +179,12 @@ def describe_skips(layout: Layout, outcome: IndexOutcome = "outside") -> SkipWor
     if layout.kind == "gather" and layout.fold is None:
         return SkipWords("filled", "reads the fill value", "read the fill value")
     return SkipWords("dropped", "is dropped", "dropped")
+
+
+def describe_outcome(layout: Layout, outcome: IndexOutcome) -> list[str]:
+    """What becomes of one index of an outcome, and of several, behind how many they are."""
+    left_out = describe_skips(layout, outcome).single
+    return [text.format(left_out=left_out) for text in OUTCOMES[outcome].notices]
 
 
 INDEX_OUTCOMES: tuple[IndexOutcome, ...] = tuple(OUTCOMES)

@@ -23,7 +23,7 @@ from gscli.frameworks.typing import resolve_input_dtype
 from gscli.kernel import scatter
 from gscli.plan import CallInputs, check_output_size, infer_layout
 from gscli.plan.findings import DEFAULT_LISTED
-from gscli.plan.outcomes import OutcomeCounts, count_outcomes
+from gscli.plan.outcomes import OutcomeCounts, count_outcomes, describe_outcome
 from gscli.plan.plan import Plan, ValidatedPlan
 
 FindingKind: TypeAlias = Literal["index", "duplicate", "negative", "moved", "open", "inputs"]
@@ -139,19 +139,20 @@ def _refusal_findings(error: GscliError, arrays: Arrays, listed: int) -> Iterato
         for at in map(tuple, places[:listed]):
             where = f"{format_place(error.name, at)} = {array[at]}"
             yield CheckFinding("index", "not a whole number", where)
-        words = "is not a whole number", "are not whole numbers"
-        yield from _unlisted_finding("index", len(places) - listed, *words)
+        words = "index is not a whole number", "indices are not whole numbers"
+        yield from _unlisted_finding("index", len(places), listed, *words)
         if places:
             return
     yield CheckFinding("inputs", error.problem, error.where, error.valid, error.hint, error=error)
 
 
 def _unlisted_finding(
-    kind: FindingKind, count: int, thing: str, things: str
+    kind: FindingKind, total: int, listed: int, thing: str, things: str
 ) -> Iterator[CheckFinding]:
-    if count > 0:
-        problem = format_count(count, f"more {thing}", f"more {things}")
-        yield CheckFinding(kind, problem, count=count)
+    if total > listed:
+        more = "more " * bool(listed)
+        problem = format_count(total - listed, more + thing, more + things)
+        yield CheckFinding(kind, problem, count=total - listed)
 
 
 def _replace_refused_input(error: GscliError, arrays: dict[str, Array]) -> bool:
@@ -189,7 +190,7 @@ def _index_findings(
         where = f"{finding.index_path} = {finding.value}"
         yield CheckFinding("index", finding.problem, where, finding.legal_text)
     words = "index out of range", "indices out of range"
-    yield from _unlisted_finding("index", total - len(findings), *words)
+    yield from _unlisted_finding("index", total, len(findings), *words)
     if not are_whole:
         return
     if total:
@@ -216,10 +217,10 @@ def _adjusted_findings(plan: ValidatedPlan, listed: int) -> Iterator[CheckFindin
         if outcome == "from_end":
             yield from _negative_finding(counts)
         elif outcome != "refused":  # those have findings of their own
-            shown = counts.examples[outcome][:listed]
-            for index in shown:
+            for index in counts.examples[outcome][:listed]:
                 yield CheckFinding("moved", index.change(plan.layout), index.index_path)
-            yield from _unlisted_finding("moved", count - len(shown), "such index", "such indices")
+            words = describe_outcome(plan.layout, outcome)
+            yield from _unlisted_finding("moved", count, listed, *words)
 
 
 def _negative_finding(counts: OutcomeCounts) -> Iterator[CheckFinding]:
@@ -250,5 +251,5 @@ def _duplicate_findings(
     rest = "written more than once"
     if plan.layout.has_overlapping_windows:
         thing, rest = "group", f"of entries that write the same {thing}"
-    count = duplicates.total - len(duplicates.groups)
-    yield from _unlisted_finding("duplicate", count, f"{thing} {rest}", f"{thing}s {rest}")
+    words, total = (f"{thing} {rest}", f"{thing}s {rest}"), duplicates.total
+    yield from _unlisted_finding("duplicate", total, len(duplicates.groups), *words)

@@ -101,7 +101,8 @@ def test_how_many_more(limit: str | None, listed: int, capsys: pytest.CaptureFix
     options = [] if limit is None else ["--limit", limit]
     status, lines = check(capsys, "gather", "zeros:100", "arange:1000", *options)
     assert status == 1
-    assert lines[listed:] == [f"{900 - listed} more indices out of range", "900 findings"]
+    more = "more " * bool(listed)
+    assert lines[listed:] == [f"{900 - listed} {more}indices out of range", "900 findings"]
 
 
 def test_types_shapes_and_values_are_all_judged(capsys: pytest.CaptureFixture[str]) -> None:
@@ -133,15 +134,39 @@ def test_duplicates_where_the_order_is_open(capsys: pytest.CaptureFixture[str]) 
     ("words", "lines"),
     [
         (["gather", "[1,2]", "[7,8]"], "1 more index out of range"),
-        (["gather", "[1,2]", "[0.5,1.5]"], "1 more is not a whole number"),
-        (["gather", "[1,2]", "[0.5,1.5,0.5]"], "2 more are not whole numbers"),
-        (["mxnet", "take", "[1,2]", "[7,8]"], "1 more such index"),
+        (["gather", "[1,2]", "[0.5,1.5]"], "1 more index is not a whole number"),
+        (["gather", "[1,2]", "[0.5,1.5,0.5]"], "2 more indices are not whole numbers"),
+        (["mxnet", "take", "[1,2]", "[7,8]"], "1 more index is clipped to the axis"),
+        (
+            ["tf", "gather", "[1,2]", "[7,8,9]", "--device", "gpu"],
+            "2 more indices are outside, and each reads the fill value",
+        ),
     ],
 )
 def test_one_more_is_singular(
     words: list[str], lines: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert check(capsys, *words, "--limit", "1")[1][1] == lines
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        ("numpy take [1,2,3] [2,5] --mode clip", "1 index is clipped to the axis"),
+        ("mxnet take [1,2] [7,8]", "2 indices are clipped to the axis"),
+        ("gather [1,2] [0.5,1.5]", "2 indices are not whole numbers"),
+        ("scatter-nd [1,2] [[0],[0]] [1,2]", "1 cell written more than once"),
+        ("torch nll-loss [[-0.5,-1.5],[-0.5,-1.5]] [0,-100]", "1 index is ignored and is dropped"),
+        (
+            "tf unsorted-segment-sum [1,2] [0,-1] --num-segments 2",
+            "1 index is below zero and is dropped",
+        ),
+    ],
+)
+def test_nothing_is_more_where_nothing_is_listed(
+    words: str, line: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert check(capsys, *words.split(), "--limit", "0")[1][0] == line
 
 
 def test_legal_duplicates_are_told_beside_bad_indices(capsys: pytest.CaptureFixture[str]) -> None:
