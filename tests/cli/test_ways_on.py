@@ -66,6 +66,9 @@ WRITTEN = [
     "gscli tf segment-max '[1,2]' '[-1,-2]'",
     "gscli tf segment-mean '[1,2]' '[1,0]' --dtype complex64",
     "gscli torch scatter-reduce '[1,2]' '[2]' '[1]' --dim 0 --reduce amax",
+    "gscli compare torch one-hot '[0]'",
+    "gscli compare segment-sum '[1]' '[0]'",
+    "gscli compare at-get '[1]' '[0]'",
     "gscli gather '[1]' '[0]' --opset 99",
     "gscli openvino gather '[1]' '[0]' 0 --opset 99",
     "gscli numpy getitem arange:6 -2:",
@@ -358,6 +361,10 @@ def test_an_operator_of_a_framework_is_named_as_compare_has_it() -> None:
     refused = call_gscli("compare", "torch", "gather", "[[1,2]]", "[[0]]", "--dim", "1")
     assert b"valid: gather-elements (for gather, take-along-dim), scatter" in refused.stderr
     assert b"help: name the operation, DATA INDICES [UPDATES], its own options" in refused.stderr
+    assert b"for what is none of them: gscli help code" in b" ".join(refused.stderr.split())
+    alone = call_gscli("compare", "scatter-add", "[0]", "[0]", "[1]")
+    assert b"compare has no operation that is torch.scatter_add" in alone.stderr
+    assert b"gscli explain torch scatter-add '" in alone.stderr
     way = call_gscli(
         "compare", "gather-elements", "[[1,2]]", "[[0]]", "--axis", "1", "--as", "torch"
     )

@@ -25,7 +25,7 @@ from gscli.cli.options import (
     print_report,
 )
 from gscli.cli.tree import LazyGroup
-from gscli.frameworks import NAMES
+from gscli.frameworks import NAMES, operators
 from gscli.frameworks.operator import ConceptName
 from gscli.lab.concepts import CONCEPTS, REDUCTION_NAMES, list_mappings, list_reductions
 
@@ -74,11 +74,18 @@ def _explain_wrong_name(name: str) -> None:
         problem = f"compare takes an operation that frameworks share, not the framework {name}"
         legal = ", ".join(f"{key} (for {', '.join(own)})" for key, own in commands.items())
         hint = f"name the operation, DATA INDICES [UPDATES], its own options, and --as {name}"
+        hint += "; for what is none of them: gscli help code"
         raise UsageError(problem, valid=legal, hint=hint)
     for operator, comparison in list_mappings():
         if operator.command == name:
             problem = f"compare knows {operator.full_name} as {comparison.concept}"
             hint = f"gscli compare {comparison.concept} --help"
+            raise UsageError(problem, valid=" ".join(CONCEPTS), hint=hint)
+    for operator in operators():
+        if operator.command == name:
+            problem = f"compare has no operation that is {operator.full_name}"
+            call = f"{operator.framework.name} {operator.command} {operator.example}"
+            hint = f"in other frameworks, for example: gscli explain {call} --code all"
             raise UsageError(problem, valid=" ".join(CONCEPTS), hint=hint)
 
 
