@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import json
+import subprocess
 from pathlib import Path
 
 import ml_dtypes
@@ -143,9 +144,12 @@ def test_what_stands_between_numbers_in_place_of_the_suffix_own_is_named(
         with pytest.raises(ContentRefused, match=f"cells are separated by {marks}") as caught:
             read(path)
         assert caught.value.where == f"{path} line 1"
-        assert caught.value.hint == f"{command} rewrites it"
+        assert caught.value.hint == f"{command} < {path} rewrites it"
     old, new = (word.replace(r"\t", "\t") for word in command[4:-1].split("' '"))
-    (tmp_path / file).write_text(text.translate(str.maketrans(old, new)).replace("sep=,\n", ""))
+    shell = caught.value.hint.removesuffix(" rewrites it")
+    rewritten = subprocess.run(shell, shell=True, capture_output=True, check=True).stdout.decode()
+    assert rewritten == text.translate(str.maketrans(old, new))
+    (tmp_path / file).write_text(rewritten.replace("sep=,\n", ""))
     assert members(path)
     assert load(path, dtype="str").array.size
 

@@ -16,8 +16,8 @@ from typing import Any
 from gscli.base import CannotRead, ContentRefused, DtypeRefused, ShapeRefused
 from gscli.base.arrays import EXACT_IN_FLOAT64, Arrays, document_dtype
 from gscli.base.records import Record
-from gscli.base.words import format_count, format_shape, sanitize
-from gscli.files.content import TEXT_LIMIT, Content, check_content, check_limit
+from gscli.base.words import format_count, format_shape, quote_word, sanitize
+from gscli.files.content import STANDARD_INPUT, TEXT_LIMIT, Content, check_content, check_limit
 from gscli.files.formats.jsonarray import json_values
 from gscli.files.formats.jsontext import MEMORY_LIMIT, decode_text, finite_float
 from gscli.files.formats.values import SPECIAL_FLOATS, array_of_dtype
@@ -297,7 +297,9 @@ def _check_delimiter(rows: Sequence[Sequence[str]], own: str, name: str) -> None
     mark = _find_delimiter(rows, own)
     old, new = (",;", f".{own}") if mark == ";" else (mark, own)
     problem = f"cells are separated by {mark!r}, not by {own!r}"
-    check_content(not mark, problem, f"{name} line 1", hint=f"tr {old!r} {new!r} rewrites it")
+    stream = "" if name == STANDARD_INPUT else f" < {quote_word(name)}"
+    hint = f"tr {old!r} {new!r}{stream} rewrites it"
+    check_content(not mark, problem, f"{name} line 1", hint=hint)
 
 
 def _check_text_cells(cells: list[str], where: str) -> None:
