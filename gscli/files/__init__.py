@@ -283,7 +283,7 @@ def _read(
     origin, file = sanitize(source.text), None
     if source.kind == "stdin":
         origin, content = STANDARD_INPUT, read_standard_input(stdin, request.limit)
-        suffix = sniff_suffix(content)
+        suffix = sniff_suffix(content, source.member)
     else:
         content, suffix = _open_content(source.path, request.limit)
     with content:
@@ -338,15 +338,17 @@ def _open_by_suffix(path: str, limit: int) -> tuple[Content, str]:
     return open_content(path, limit, stream_bounds if suffix == ".npy" else None), suffix
 
 
-def sniff_suffix(content: Content) -> str:
-    """The suffix a stream would have: .npy and .npz by their magic, a table by its lines."""
+def sniff_suffix(content: Content, member: str | None = None) -> str:
+    """The suffix a stream would have: .npy and .npz by their magic, a table by its lines or by a
+    `member` that is named.
+    """
     first = content.read_prefix(SNIFFED_BYTES)
     suffix = _suffix_of_magic(first[: len(MAGIC)])
     if suffix != ".json" or first.lstrip()[:1] in (b"[", b"{", b'"'):
         return suffix
     from gscli.files.formats.delimited import sniff_table
 
-    return sniff_table(first)
+    return sniff_table(first, member)
 
 
 def stream_bounds(first: bytes, limit: int, name: str) -> tuple[int, int]:

@@ -263,6 +263,18 @@ def test_a_table_on_a_stream_is_told_by_its_lines(text: str, expected: object) -
     assert load("-", stdin=io.BytesIO(text.encode())).array.tolist() == expected
 
 
+@pytest.mark.parametrize("text", ["user,count\n", "user\n", "user\tcount\r\n"])
+def test_a_column_that_is_named_is_one_of_a_stream_without_numbers_too(text: str) -> None:
+    assert load("-::user", stdin=io.BytesIO(text.encode())).array.shape == (0,)
+    below = text.replace("user", "ana").replace("count", "new")
+    texts = load("-::user", stdin=io.BytesIO(f"{text}{below}".encode()))
+    assert texts.array.tolist() == ["ana"]
+    with pytest.raises(CannotRead, match="has no column users"):
+        load("-::users", stdin=io.BytesIO(text.encode()))
+    with pytest.raises(ContentRefused, match="standard input is empty"):
+        load("-::user", stdin=io.BytesIO(b""))
+
+
 def test_columns_of_a_table_on_a_stream_go_by_their_names() -> None:
     text = b"name,x,y\nana,1,2\nbob,3,4\n"
     assert load("-::y,x", stdin=io.BytesIO(text)).array.tolist() == [[2, 1], [4, 3]]

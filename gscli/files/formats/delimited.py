@@ -134,16 +134,16 @@ def _make_input(
     return LoadedInput(flat.reshape(shape), is_typed=False)
 
 
-def sniff_table(first: bytes) -> str:
+def sniff_table(first: bytes, member: str | None = None) -> str:
     r"""The suffix that a text would have which is no JSON array: rows of numbers are a table,
-    and those of true and false.
+    and those of true and false, and any of which a column is named.
 
     >>> [sniff_table(text) for text in (b"a,b\n1,2\n", b"1\ttrue\n", b"a\n2\n", b"5", b"true")]
     ['.csv', '.tsv', '.csv', '.json', '.json']
     """
     text = re.sub('"[^"]*"', '""', first.decode("utf-8", "replace"))  # what is quoted may hold any
-    lines = text.strip("\ufeff\n ").splitlines()[:2]
-    if not lines or not _NUMBER_CELL.search(lines[-1]):
+    lines = text.strip("\ufeff\n ").splitlines()[:2] or [""]
+    if member is None and not _NUMBER_CELL.search(lines[-1]):
         return ".json"
     for suffix in (".tsv", ".csv"):
         counts = {line.count(DELIMITERS[suffix]) for line in lines}
@@ -151,7 +151,8 @@ def sniff_table(first: bytes) -> str:
             return suffix
     is_single = len(lines) > 1 and _NUMBER_CELL.fullmatch(lines[1])
     is_header = "[" not in lines[0] and " " not in lines[-1].strip()  # as it is in a picture
-    return ".csv" if is_single and (is_header or _NUMBER_CELL.fullmatch(lines[0])) else ".json"
+    is_column = is_single and (is_header or _NUMBER_CELL.fullmatch(lines[0]))
+    return ".csv" if is_column or member is not None else ".json"
 
 
 def _find_columns(header: list[str], member: str, name: str) -> list[int]:
@@ -266,9 +267,7 @@ def _parse_cell(cell: str, where: str) -> int | float | bool | str:
             return finite_float(cell)
     except ValueError as error:  # more digits than Python converts, or beyond all floats
         raise ContentRefused("a number is too large", where=where) from error
-    if not cell:
-        hint = "a number that is missing is written nan"
-        raise ContentRefused("a cell is empty", where=where, hint=hint)
+    check_content(bool(cell), "a cell is empty", where, hint="a missing number is written nan")
     return _TRUTH.get(cell, SPECIAL_FLOATS.get(cell, cell))
 
 
