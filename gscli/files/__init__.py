@@ -344,7 +344,8 @@ def sniff_suffix(content: Content, member: str | None = None) -> str:
     """
     first = content.read_prefix(SNIFFED_BYTES)
     suffix = _suffix_of_magic(first[: len(MAGIC)])
-    if suffix != ".json" or first.lstrip()[:1] in (b"[", b"{", b'"'):
+    is_string = member is None and first.strip()[:1] == b'"' and b"\n" not in first.strip()
+    if suffix != ".json" or is_string or first.lstrip()[:1] in (b"[", b"{"):
         return suffix
     from gscli.files.formats.delimited import sniff_table
 

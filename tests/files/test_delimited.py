@@ -255,7 +255,8 @@ def test_a_header_is_refused_with_the_words_for_its_numbers(tmp_path: Path) -> N
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [("1,2\n3,4\n", [[1, 2], [3, 4]]), ("1\t2\n", [[1, 2]]), ("1\n2\n", [[1], [2]]),
+    [('"a,1"', "a,1"), ('"\\" ,1"\n', '" ,1'), ("1,2\n3,4\n", [[1, 2], [3, 4]]),
+     ("1\t2\n", [[1, 2]]), ("1\n2\n", [[1], [2]]),
      ("\ufeff-1, .5\n", [[-1, 0.5]]), ("5", 5), (" [1,\n2]", [1, 2]), ("true", True),
      ("true\nFalse\n", [[True], [False]]), ("true,false", [[True, False]])],
 )  # fmt: skip
@@ -263,7 +264,7 @@ def test_a_table_on_a_stream_is_told_by_its_lines(text: str, expected: object) -
     assert load("-", stdin=io.BytesIO(text.encode())).array.tolist() == expected
 
 
-@pytest.mark.parametrize("text", ["user,count\n", "user\n", "user\tcount\r\n"])
+@pytest.mark.parametrize("text", ["user,count\n", "user\n", "user\tcount\r\n", '"user","count"\n'])
 def test_a_column_that_is_named_is_one_of_a_stream_without_numbers_too(text: str) -> None:
     assert load("-::user", stdin=io.BytesIO(text.encode())).array.shape == (0,)
     below = text.replace("user", "ana").replace("count", "new")
@@ -286,6 +287,9 @@ def test_columns_of_a_table_on_a_stream_go_by_their_names() -> None:
     assert refused.value.hint == "columns go by their names: -- -::price"
     assert load("-::ok", stdin=io.BytesIO(b"ok,x\ntrue,1\n")).array.tolist() == [True]
     assert load("-::price", stdin=io.BytesIO(b"price\r\n1.5\r\n")).array.tolist() == [1.5]
+    with pytest.raises(ContentRefused) as refused:
+        load("-", stdin=io.BytesIO(b'"id","n"\n1,2\n'))
+    assert refused.value.hint == "columns go by their names: -- -::id,n"
     text = b'id,"qty, n",name\n1,2,ana\n'
     assert load('-::"qty, n",id', stdin=io.BytesIO(text)).array.tolist() == [[2, 1]]
     stored = io.BytesIO()

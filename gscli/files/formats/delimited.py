@@ -11,6 +11,7 @@ import io
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from gscli.base import CannotRead, ContentRefused, DtypeRefused, ShapeRefused
@@ -210,7 +211,7 @@ def write(out: Output, arrays: Arrays, suffix: str) -> None:
         if array.dtype.kind == "U":
             _check_text_cells(cells, where)
             if _find_delimiter([cells], DELIMITERS[suffix]):
-                raise _text_error("a text would be read back as a row of numbers", where)
+                raise _text_error("a text would be read back as a row of numbers", where=where)
         out(_format_line(cells, suffix))
 
 
@@ -305,15 +306,14 @@ def _check_text_cells(cells: list[str], where: str) -> None:
     for cell in cells:
         if cell.startswith(("=", "+", "-", "@")):  # it would run it (OWASP, CSV injection)
             problem = "a spreadsheet would take a text for a formula"
-            raise _text_error(problem, f"{where}: {sanitize(cell, 60)}")
+            raise _text_error(problem, where=f"{where}: {sanitize(cell, 60)}")
         # A table gives it back: no blanks around it, no number, no half character.
         whole = cell.encode("utf-8", "ignore").decode("utf-8")
         if not cell or not cell.strip() == cell == whole or _parse_cell(cell, where) != cell:
-            raise _text_error("a text would be read back as something else", where)
+            raise _text_error("a text would be read back as something else", where=where)
 
 
-def _text_error(problem: str, where: str) -> DtypeRefused:
-    return DtypeRefused(problem, where=where, hint="use .json")
+_text_error = partial(DtypeRefused, hint="use .json")
 
 
 def _format_line(cells: list[str], suffix: str) -> bytes:
