@@ -280,6 +280,14 @@ def test_a_run_that_tries_nothing_is_no_success(tmp_path: Path) -> None:
     done = verify(str(file), "--on", "numpy")
     assert (done.returncode, done.stdout) == (65, "")
     assert "the runtime answers none of 1 case" in done.stderr
+    assert "help: gscli runtimes R tells what it answers" in done.stderr
+    inputs = dict(zip(("a", "indices"), CASE["inputs"].values(), strict=True))
+    call = {"framework": "numpy", "op": "take", "inputs": inputs}
+    flows = {"cotangent": CASE["output"], "gradients": {"a": CASE["inputs"]["data"]}}
+    file.write_text(json.dumps({**CASE, **call, **flows}))
+    done = verify(str(file), "--on", "numpy")
+    assert (done.returncode, done.stdout) == (65, "")
+    assert "help: it answers no gradients, for which cases with a cotangent ask" in done.stderr
     done = verify("-", stdin="\n")
     assert (done.returncode, done.stdout) == (65, "")
     assert "there is no case here" in done.stderr

@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from gscli.base import GscliError
     from gscli.lab.cases import Case
     from gscli.runtimes.findings import FuzzFinding
+    from gscli.runtimes.process import RuntimeProcess
     from gscli.runtimes.recorded import CaseResult
 
 
@@ -120,7 +121,7 @@ def verify(
     accepted.warn_of_unmatched(name for failure in tally.failures for name in failure.names)
     was_tried = len(tally.passed) + len(tally.failures) > len(tally.refusals)
     if not was_tried and not tally.refusals:
-        raise _nothing_run_error(tally, only)
+        raise _nothing_run_error(tally, only, runtime)
     if reports is not None and runtime is not None:
         from gscli.codegen.reproduction import ReportFolder
 
@@ -134,7 +135,7 @@ def verify(
     make_text = partial(_format_counts, tally, counts)
     print_report(settings, lambda: document, make_text, is_aside=junit == "-")
     if not was_tried and only:
-        raise _nothing_run_error(tally, only)
+        raise _nothing_run_error(tally, only, runtime)
     if tally.refusals and not tally.select("failed"):
         raise tally.refusals[0]
     if tally.refusals and settings.json is None:
@@ -147,13 +148,16 @@ def _format_counts(tally: _CaseCounts, counts: dict[str, int]) -> str:
     return "".join(causes) + ", ".join(f"{count} {what}" for what, count in counts.items()) + "\n"
 
 
-def _nothing_run_error(tally: _CaseCounts, only: str) -> GscliError:
+def _nothing_run_error(tally: _CaseCounts, only: str, runtime: RuntimeProcess | None) -> GscliError:
     """What to say where no case was run: a run that tries nothing must not look like a success."""
     from gscli.base import InputRefused
 
     if tally.skipped:
         problem = f"the runtime answers none of {format_count(len(tally.skipped), 'case')}"
-        return InputRefused(problem, hint="gscli runtimes R tells what it answers")
+        asks = any(case.cotangent is not None for case in tally.skipped)
+        is_lacking = asks and runtime is not None and not runtime.hello.has_gradients
+        reason = "it answers no gradients, for which cases with a cotangent ask; " * is_lacking
+        return InputRefused(problem, hint=f"{reason}gscli runtimes R tells what it answers")
     if only:
         problem = f"no case's id contains {only!r}"[:200]
         details = tuple(f"{refusal.where}: {refusal.problem}" for refusal in tally.refusals[:1])
@@ -216,7 +220,7 @@ class _CaseCounts:
     strict: bool
     form: str | None
     write: Callable[[str], object]
-    skipped: list[str] = field(default_factory=list)
+    skipped: list[Case] = field(default_factory=list)
     passed: list[str] = field(default_factory=list)
     failures: list[FailedCase] = field(default_factory=list)
     refusals: list[GscliError] = field(default_factory=list)
@@ -258,7 +262,7 @@ class _CaseCounts:
     def add(self, result: CaseResult | None, case: Case, path: str) -> None:
         """Count a case and print its failure; None where a runtime has no such thing."""
         if result is None:
-            self.skipped.append(case.id)
+            self.skipped.append(case)
         elif not result.problem:
             self.passed.append(case.id)
         else:
@@ -295,9 +299,10 @@ def _save_junit(path: str, tally: _CaseCounts, on: str, seconds: float) -> None:
     from gscli.runtimes.reports import format_junit_suite
 
     name, kinds = on or "gscli", {"failed": "failure", "refused": "error"}
-    others = group_pairs(
+    rows = [
         (kinds.get(failure.outcome, "skipped"), (failure.id, failure.problem, failure.command))
         for failure in tally.failures
-    )
-    others.setdefault("skipped", []).extend((case, "not supported", "") for case in tally.skipped)
+    ]
+    rows += [("skipped", (case.id, "not supported", "")) for case in tally.skipped]
+    others = group_pairs(rows)
     save_text(path, format_junit_suite(f"gscli verify {name}", name, seconds, tally.passed, others))
