@@ -45,7 +45,7 @@ def _iter_index_notices(operator: Signature, plan: ValidatedPlan) -> Iterator[No
     outcomes = count_outcomes(plan, MAX_EXAMPLES)
     for outcome, count in outcomes.counts.items():
         notices = describe_outcome(plan.layout, outcome)
-        if outcome == "ignored" or not any(notices):  # a caller says which number is ignored
+        if outcome in ("from_end", "ignored") or not any(notices):  # its callers know
             continue
         examples = outcomes.examples[outcome]
         details = [f"{index.index_path} {index.change(plan.layout)}" for index in examples]

@@ -63,6 +63,7 @@ OUTCOMES: dict[IndexOutcome, OutcomeWords] = {
         key="counts from the end",
         path="counts from the end:",
         change="counts from the end and means {coordinate}",
+        notices=("negative index counts from the end", "negative indices count from the end"),
         cell="from the end",
         landing="from the end",
         way="{raw_value} + {size} = {coordinate}",

@@ -23,7 +23,7 @@ from gscli.frameworks.typing import resolve_input_dtype
 from gscli.kernel import scatter
 from gscli.plan import CallInputs, check_output_size, infer_layout
 from gscli.plan.findings import DEFAULT_LISTED
-from gscli.plan.outcomes import OutcomeCounts, count_outcomes, describe_outcome
+from gscli.plan.outcomes import count_outcomes, describe_outcome
 from gscli.plan.plan import Plan, ValidatedPlan
 
 FindingKind: TypeAlias = Literal["index", "duplicate", "negative", "moved", "open", "inputs"]
@@ -193,19 +193,16 @@ def _index_findings(
     yield from _unlisted_finding("index", total, len(findings), *words)
     if not are_whole:
         return
-    if total:
-        rest = plan.skip_refused()
-        yield from _adjusted_findings(rest, listed)
-        yield from _duplicate_findings(operator, rest, listed)
-        return
-    judged = plan.validate()
-    if layout.reduction == "pow" and not layout.data_shape:  # whose exponents may be refused
+    judged = plan.skip_refused() if total else plan.validate()
+    # The exponents of a power may be refused.
+    if not total and layout.reduction == "pow" and not layout.data_shape:
         try:
             scatter(judged, arrays[str(layout.data_name)])
         except GscliError as error:
             yield from _refusal_findings(error, arrays, listed)
     yield from _adjusted_findings(judged, listed)
-    for notice in (*iter_unspecified_notices(judged), *iter_cast_notices(judged)):
+    notices = () if total else (*iter_unspecified_notices(judged), *iter_cast_notices(judged))
+    for notice in notices:
         yield CheckFinding("open", notice.problem, notice.where)
     yield from _duplicate_findings(operator, judged, listed)
 
@@ -214,22 +211,15 @@ def _adjusted_findings(plan: ValidatedPlan, listed: int) -> Iterator[CheckFindin
     """Numbers that are not read as written."""
     counts = count_outcomes(plan, max(listed, 1))  # the first index below zero is always named
     for outcome, count in counts.counts.items():
+        words, examples = describe_outcome(plan.layout, outcome), counts.examples[outcome]
         if outcome == "from_end":
-            yield from _negative_finding(counts)
+            place = examples[0].index_path.partition(" = ")[0]
+            problem, hint = format_count(count, *words), "some frameworks refuse them"
+            yield CheckFinding("negative", problem, place, hint=hint)
         elif outcome != "refused":  # those have findings of their own
-            for index in counts.examples[outcome][:listed]:
+            for index in examples[:listed]:
                 yield CheckFinding("moved", index.change(plan.layout), index.index_path)
-            words = describe_outcome(plan.layout, outcome)
             yield from _unlisted_finding("moved", count, listed, *words)
-
-
-def _negative_finding(counts: OutcomeCounts) -> Iterator[CheckFinding]:
-    count = counts.counts.get("from_end", 0)
-    if count:
-        verb = "index counts" if count == 1 else "indices count"
-        place = counts.examples["from_end"][0].index_path.partition(" = ")[0]
-        problem = f"{count} negative {verb} from the end"
-        yield CheckFinding("negative", problem, place, hint="some frameworks refuse them")
 
 
 def _duplicate_findings(
