@@ -69,13 +69,16 @@ def multiply(held, new, slot):
 def write_programs(gradients: Gradients, names: str, origins: Mapping[str, str]) -> str:
     """A program for each target of a list such as "torch,jax", or all; of several each has a head.
 
-    One that cannot be written says why there; UsageError where none can be.
+    They have the loop's own gradients, and say where those of the call are others. One that cannot
+    be written says why there; UsageError where none can be.
     """
     targets, programs = parse_targets(names, BACKWARD_TARGETS), list[str]()
-    refusals = list[UsageError]()
+    refusals, loop = list[UsageError](), Gradients(gradients.trace, gradients.cotangent, LOOP)
+    title = gradients.trace.operator.framework.title
+    note = [f"# The loop's own gradients; {title} gives others here."] * gradients.differs_from_loop
     for target in targets:
         try:
-            lines = write_backward(gradients, target.name, origins)
+            lines = [*note, *write_backward(loop, target.name, origins)]
         except UsageError as error:
             refusals.append(error)
             lines = [f"# {error.problem}"]

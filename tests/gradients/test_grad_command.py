@@ -485,6 +485,16 @@ def test_a_page_of_gathers_adds_up_step_by_step(tmp_path: Path) -> None:
     assert sums == ["0 + 1 = 1", "0 + 10 = 10", "1 + 100 = 101"]
 
 
+def test_a_program_of_the_loop_says_where_the_framework_differs() -> None:
+    words = ("grad", "torch", "embedding", "[0,2]", "[[1.0],[2.0],[3.0]]", "--code", "torch")
+    note = b"# The loop's own gradients; PyTorch gives others here.\n"
+    for more in ("--padding-idx=1", "--padding-idx=0", "--padding-idx=-3", "--rules=loop"):
+        program = call_gscli(*words, more).stdout
+        assert program.startswith(note) is more.endswith(("=0", "-3")), more
+    ties = ("[5.0]", "[0]", "[5.0]", "--dim=0", "--reduce=amax", "--code=all")
+    assert call_gscli("grad", "torch", "scatter-reduce", *ties).stdout.count(note) == 2
+
+
 def test_rules_have_a_row_for_each_convention() -> None:
     table = call_gscli("rules", "--grad").stdout.decode().splitlines()
     assert [line.split()[0] for line in table] == ["rules", *CONVENTIONS]

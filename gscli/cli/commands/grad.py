@@ -76,13 +76,12 @@ def run_grad(
     if cotangent is not None:
         own_flow = files.load(cotangent, name="cotangent", max_bytes=settings.max_bytes).array
     trace = call.run_in_memory()
+    gradients = trace_gradients(trace, own_flow, rules)
     if code is not None:
         from gscli.codegen.backward import write_programs
 
-        loop = trace_gradients(trace, own_flow, "loop")
-        sys.stdout.write(write_programs(loop, code, call.inputs.origins))
+        sys.stdout.write(write_programs(gradients, code, call.inputs.origins))
         return 0
-    gradients = trace_gradients(trace, own_flow, rules)
     chosen = _choose_gradients(gradients.arrays, of, settings)
     verdict = None
     if expected is not None:
