@@ -49,8 +49,8 @@ def _plan_flow(gradients: Gradients) -> tuple[ValidatedPlan, Array]:
     arrays, walk = gradients.arrays, gradients.walk()
     layout, inputs = walk.layout, {**gradients.trace.inputs, COTANGENT: gradients.cotangent}
     if layout.kind == "gather":
-        unsigned = walk.cell_flow + 0.0  # 0 × -1, of an ignored entry, is drawn as 0, not as -0
-        return walk.plan_write(unsigned), arrays[str(layout.data_name)]
+        # 0 × -1, of an ignored entry, is drawn as 0, not as -0: 0 is added.
+        return walk.plan_write(walk.cell_flow + 0.0), arrays[str(layout.data_name)]
     updates = layout.written_updates
     data, source = _name_values(gradients)
     if not data:

@@ -296,7 +296,8 @@ _UPDATE_TRANSFORMS: dict[str, ArrayTransform] = {
 _SIGN_TRANSFORMS: dict[str, ArrayTransform] = {"updates have the other sign": np.negative}
 
 
-def _zero_row(row: int, array: Array) -> Array:
+def zero_row(row: int, array: Array) -> Array:
+    """A copy of which one row is 0, as a table's row of padding."""
     padded = array.copy()
     padded[row] = 0
     return padded
@@ -304,8 +305,8 @@ def _zero_row(row: int, array: Array) -> Array:
 
 _DATA_TRANSFORMS: dict[str, ArrayTransform] = {
     "data is read in column-major order": _column_major,
-    "row 0 of data is padding, which is zero": partial(_zero_row, 0),
-    "the last row of data is padding, which is zero": partial(_zero_row, -1),
+    "row 0 of data is padding, which is zero": partial(zero_row, 0),
+    "the last row of data is padding, which is zero": partial(zero_row, -1),
 }
 
 # Of data whose first axis no index addresses.

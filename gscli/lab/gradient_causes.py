@@ -13,7 +13,7 @@ from gscli.base.arrays import Array, Arrays, dtype_name
 from gscli.frameworks.execute import run_plan
 from gscli.gradients.call import Gradients
 from gscli.gradients.conventions import Convention
-from gscli.lab.causes import iter_policy_mistakes
+from gscli.lab.causes import iter_policy_mistakes, zero_row
 from gscli.lab.difference import Tolerance, compare_tensors, difference_sentences, differing_cells
 from gscli.lab.sample import run_candidates
 from gscli.layout import Layout
@@ -38,7 +38,7 @@ def find_causes(
     ['duplicates are not summed: the last one wins']
     """
     causes = []
-    for cause, arrays in run_candidates(_iter_causes(gradients, name)):
+    for cause, arrays in run_candidates(_iter_causes(gradients, name, expected)):
         other = arrays.get(name)
         if other is None or other.shape != expected.shape:
             continue
@@ -48,12 +48,18 @@ def find_causes(
     return list(dict.fromkeys(causes))
 
 
-def _iter_causes(gradients: Gradients, name: str) -> Iterator[tuple[str, Compute]]:
+def _iter_causes(gradients: Gradients, name: str, expected: Array) -> Iterator[tuple[str, Compute]]:
     run, layout, walk = gradients.trace, gradients.trace.layout, gradients.walk()
     yield from _iter_conventions(gradients)
     if run.kind == "gather":
         cause = "duplicates are not summed: the last one wins"
         yield cause, lambda: _of_data(gradients, walk.write(walk.cotangent, "none"))
+        own = gradients.arrays[name]
+        if (own.shape, name, (0,)) == (layout.data_shape, layout.data_name, layout.column_axes):
+            has_flow, keeps = (each.reshape(len(each), -1).any(1) for each in (own, expected))
+            for row in np.flatnonzero(has_flow & ~keeps)[:1].tolist():
+                cause = f"row {row} of {name} is padding, which is given no gradient"
+                yield cause, partial(dict, [(name, zero_row(row, own))])
     if run.is_mean:
         summed = layout._replace(reduction="add", include_self=True)
         yield "it is not divided by how many values met", partial(_with_layout, gradients, summed)
@@ -88,6 +94,8 @@ CHOICES: Mapping[str, Mapping[str, Any]] = {
 def _iter_conventions(gradients: Gradients) -> Iterator[tuple[str, Compute]]:
     """Other choices of which updates and cells share a gradient."""
     run, own = gradients.trace, gradients.convention
+    unpadded = own._replace(ignores_padding=False)
+    yield "padding is given its gradient as any row is", partial(gradients.compute, unpadded)
     data, is_extreme = run.layout.data_name, run.reduction in ("max", "min")
     is_written = run.kind == "scatter" and run.reduction == "none"
     open_choice = "ties" * is_extreme + "writers" * is_written
@@ -99,15 +107,13 @@ def _iter_conventions(gradients: Gradients) -> Iterator[tuple[str, Compute]]:
         cause = f"{data} that takes no part is {way} among those that share"
         counted = own._replace(counts_absent_data=not own.counts_absent_data)
         yield cause, partial(gradients.compute, counted)
-    if is_written:
+    if is_written and data:
         kept = {**gradients.arrays, **_of_data(gradients, gradients.cotangent)}
         yield f"{data} keeps the gradient of cells that were written", lambda: kept
 
 
 def _of_data(gradients: Gradients, flow: Array) -> dict[str, Array]:
-    name = gradients.trace.layout.data_name
-    if name is None:
-        return {}
+    name = str(gradients.trace.layout.data_name)
     source = gradients.trace.inputs[name]
     return {name: flow.reshape(source.shape).astype(source.dtype)}
 
@@ -121,8 +127,7 @@ def _with_layout(gradients: Gradients, layout: Layout) -> dict[str, Array]:
 def _with_indices_from_1(gradients: Gradients) -> dict[str, Array]:
     """The gradients of the call with every index one lower."""
     run = gradients.trace
-    indices = ((name, run.inputs[name]) for name in run.layout.index_inputs)
-    lower = {name: array - np.ones((), array.dtype) for name, array in indices}
+    lower = {name: run.inputs[name] - 1 for name in run.layout.index_inputs}
     return _run_again(gradients, Plan(run.layout, {**run.inputs, **lower}), gradients.convention)
 
 

@@ -30,6 +30,7 @@ SCATTER_ND = ({"data": FLOW, "indices": [[row] for row in ROWS], "updates": [7.0
 TENSOR_SCATTER = (
     {"tensor": FLOW, "indices": [[row] for row in ROWS], "updates": [7.0, 8.0, 9.0]}, {}
 )  # fmt: skip
+TABLE = ({"input": ROWS, "weight": [[1.0], [2.0], [3.0]]}, {})
 SEGMENTS = ({"data": [9.0, 4.0, 9.0], "segment_ids": ROWS}, {"num_segments": 3})
 
 
@@ -106,6 +107,12 @@ PLANTED = [
      ({"a": [1.0] * 4, "indices": np.array([2, 1, 2], np.uint8)}, {}), "a", [2, 4, 0, 0]),
     ("indices count from 1", "torch.scatter_add",
      ({"input": FLOW, "index": [2, 1], "src": FLOW[:2]}, {"dim": 0}), "src", [2, 1]),
+    ("row 2 of weight is padding, which is given no gradient", "torch.embedding", TABLE, "weight",
+     [[2], [0], [0]]),
+    ("row 2 of data is padding, which is given no gradient", "onnx.gather",
+     ({"data": FLOW, "indices": [2, 0, 2]}, {}), "data", [2, 0, 0]),
+    ("padding is given its gradient as any row is", "torch.embedding",
+     (TABLE[0], {"padding_idx": -1}), "weight", [[2], [0], [4]]),
 ]  # fmt: skip
 
 
@@ -115,7 +122,7 @@ def test_a_planted_mistake_is_named(
 ) -> None:
     run = trace(name, {key: np.array(value) for key, value in call[0].items()}, call[1])
     flow = np.array(FLOW)[: run.output.size] if run.output.size <= 3 else np.ones(run.output.size)
-    gradients = trace_gradients(run, flow)
+    gradients = trace_gradients(run, flow.reshape(run.output.shape))
     expected = np.array(other, gradients.arrays[wanted].dtype)
     assert not np.allclose(gradients.arrays[wanted], expected)
     assert cause in find_causes(gradients, wanted, expected, Tolerance())

@@ -18,8 +18,7 @@ from gscli.layout.refusals import check_dtype, check_index_dtype
 def check_table(weight: Tensor, padding_idx: int | None) -> None:
     """A table of vectors has two axes, and the row that stands for nothing is one of its rows."""
     check_dtype(weight, (*DATA, *WIDE_UNSIGNED, *FLOAT8))
-    is_table = weight.rank == 2  # noqa: PLR2004  rows of vectors
-    check_rule(is_table, "weight is a table", weight, valid="rank 2")
+    check_rule(weight.rank == 2, "weight is a table", weight, valid="rank 2")  # noqa: PLR2004
     rows = weight.shape[0]
     is_row = padding_idx is None or -rows <= padding_idx < rows
     where = f"padding_idx = {padding_idx}, {weight}"

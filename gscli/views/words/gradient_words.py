@@ -170,11 +170,10 @@ def iter_sentences(gradients: Gradients, chosen: Arrays) -> Iterator[str]:
     for name, array in chosen.items():
         own = others[name]
         differing = int(np.count_nonzero(~np.isclose(array, own, equal_nan=True)))
-        if differing and own.size <= MOST_VALUES:
-            yield f"the loop itself gives {name} {_format_marked(own)}: --rules loop"
-        elif differing:
-            cells = format_count(differing, "cell")
-            yield f"the loop itself gives {name} other gradients in {cells}: --rules loop"
+        many = f"other gradients in {format_count(differing, 'cell')}"
+        flow = _format_marked(own) if own.size <= MOST_VALUES else many
+        if differing:
+            yield f"the loop itself gives {name} {flow}: --rules loop"
 
 
 def describe_comparison(
