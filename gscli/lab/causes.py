@@ -7,7 +7,8 @@ orders of the same entries. Every candidate runs on the shared kernel.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import islice, permutations
 from typing import TypeAlias
@@ -62,6 +63,9 @@ class PossibleCause(Record):
     is_rule_set: bool = False
 
 
+# Attributes that say how long an axis of the output is.
+_COUNTED_AXES = {"num_classes": -1, "num_segments": 0}
+
 # A possible cause, the end of "this is what you get when …", and its answer.
 CandidateCause: TypeAlias = tuple[str, Array]
 
@@ -75,8 +79,13 @@ def iter_mistakes(call: CallVariants) -> Iterator[CandidateCause]:
 def iter_modes(call: CallVariants) -> Iterator[CandidateCause]:
     """What the operator gives under its other options; how updates are reduced is tried before."""
     operator, left_out = call.trace.operator, {"scatter": "reduction"}.get(call.trace.layout.kind)
+    shape, output = call.expected_shape, call.trace.output
     for item in operator.attributes:
-        values = item.choices or (True, False) * (item.kind == "bool")
+        values: Sequence[object] = item.choices or (True, False) * (item.kind == "bool")
+        if item.name in _COUNTED_AXES and len(shape) == output.ndim:
+            at, size = _COUNTED_AXES[item.name], math.prod(shape)
+            # As many cells as are expected, and no more, are made.
+            values = [shape[at]] * (0 < output.size * shape[at] == size * output.shape[at])
         for value in values if item.option.role != left_out else ():
             cause = f"it is called with {' '.join(format_option(operator, item.name, value))}"
             yield from run_candidates([(cause, partial(call.with_attributes, {item.name: value}))])
@@ -376,11 +385,9 @@ def _attribute_mistakes(call: CallVariants) -> DeferredRuns:
     axes = {name: trace.attributes[name] for name in _AXES if name in trace.attributes}
     if own is not None and own.size == 1:
         axes["axis"] = own.item()
-    rank = len(trace.layout.data_shape)
     flat = () if _BATCHES in trace.attributes else (None,)
     for name, value in axes.items():
-        own_axis = value % rank if rank and isinstance(value, int) else None
-        for axis in [each for each in (*range(rank), *flat) if each != own_axis]:
+        for axis in (*range(len(trace.layout.data_shape)), *flat):
             run = partial(call.with_attributes, {name: axis})
             if name in trace.inputs:
                 run = partial(call.with_inputs, {name: partial(np.full_like, fill_value=axis)})

@@ -173,7 +173,7 @@ class OutputDiagnosis:
         """
         if self.is_equal or not self.is_searched:
             return ()
-        call = CallVariants(self.trace, self.sampled_cells)
+        call = CallVariants(self.trace, self.sampled_cells, self.expected.shape)
         fits = [
             fit._replace(is_rule_set=candidates is iter_rule_sets)
             for candidates in (iter_rule_sets, iter_mistakes)

@@ -21,7 +21,7 @@ from gscli.frameworks.execute import run_kernel
 from gscli.kernel.reductions import REDUCTIONS
 from gscli.kernel.tiles import WindowRows, cell_addresses
 from gscli.layout import Layout
-from gscli.layout.axes import Fit, Policy, Tensor, row_major_strides
+from gscli.layout.axes import Fit, Policy, Shape, Tensor, row_major_strides
 from gscli.layout.families import address_vectors
 from gscli.plan import plan_call
 from gscli.plan.plan import Plan, ValidatedPlan
@@ -185,11 +185,12 @@ def run_candidates(
 class CallVariants(Record):
     """The call whose variants are run, as a whole or at some `cells` of its output alone, in a row.
 
-    These are flat numbers, and ascend.
+    These are flat numbers, and ascend. `expected_shape`: that of the answer that is looked for.
     """
 
     trace: Trace
     cells: Indices | None = None
+    expected_shape: Shape = ()
 
     def output_of(self, plan: ValidatedPlan) -> Array:
         """What a variant gives; InputRefused where it has no such cells, or keeps a rule that

@@ -76,17 +76,15 @@ def _explain_wrong_name(name: str) -> None:
         hint = f"name the operation, DATA INDICES [UPDATES], its own options, and --as {name}"
         hint += "; for what is none of them: gscli help code"
         raise UsageError(problem, valid=legal, hint=hint)
-    for operator, comparison in list_mappings():
-        if operator.command == name:
+    named = [operator for operator in operators() if operator.command == name]
+    for operator in sorted(named, key=lambda each: not each.concept_mappings):
+        problem = f"compare has no operation that is {operator.full_name}"
+        call = f"{operator.framework.name} {operator.command} {operator.example}"
+        hint = f"in other frameworks, for example: gscli explain {call} --code all"
+        for comparison in operator.concept_mappings[:1]:
             problem = f"compare knows {operator.full_name} as {comparison.concept}"
             hint = f"gscli compare {comparison.concept} --help"
-            raise UsageError(problem, valid=" ".join(CONCEPTS), hint=hint)
-    for operator in operators():
-        if operator.command == name:
-            problem = f"compare has no operation that is {operator.full_name}"
-            call = f"{operator.framework.name} {operator.command} {operator.example}"
-            hint = f"in other frameworks, for example: gscli explain {call} --code all"
-            raise UsageError(problem, valid=" ".join(CONCEPTS), hint=hint)
+        raise UsageError(problem, valid=" ".join(CONCEPTS), hint=hint)
 
 
 def _format_help(name: ConceptName) -> str:
