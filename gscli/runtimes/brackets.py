@@ -13,7 +13,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from gscli.base.arrays import Array
-from gscli.runtimes.drafts import CallSpec, Rng, Roles, Shape
+from gscli.layout.axes import Shape
+from gscli.runtimes.drafts import CallSpec, Rng, Roles
 
 Item: TypeAlias = tuple[str, Any]
 

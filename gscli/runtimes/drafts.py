@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import prod
 from random import Random
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -14,8 +14,7 @@ from gscli.base.arrays import Array
 from gscli.base.records import Record
 from gscli.frameworks.operator import Operator
 from gscli.layout import Layout
-
-Shape: TypeAlias = tuple[int, ...]
+from gscli.layout.axes import Shape
 
 # Indices at the borders of widths; cut to 32 bits, or without their sign, some are small.
 FAR_INDICES = (

@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from gscli.layout.axes import Addressing, Tensor
+from gscli.layout.axes import Addressing, Shape, Tensor
 from gscli.layout.families import (
     GATHER_NAMES,
     SCATTER_NAMES,
@@ -27,7 +27,7 @@ from gscli.layout.families import (
     without_axis,
 )
 from gscli.runtimes.brackets import draw_bools, draw_subscript_call
-from gscli.runtimes.drafts import CallSpec, Rng, Roles, Shape
+from gscli.runtimes.drafts import CallSpec, Rng, Roles
 
 SpecGenerator: TypeAlias = Callable[[Roles, Rng], CallSpec]
 

@@ -363,7 +363,7 @@ def test_an_operator_of_a_framework_is_named_as_compare_has_it() -> None:
     assert b"help: name the operation, DATA INDICES [UPDATES], its own options" in refused.stderr
     assert b"for what is none of them: gscli help code" in b" ".join(refused.stderr.split())
     alone = call_gscli("compare", "scatter-add", "[0]", "[0]", "[1]")
-    assert b"compare has no operation that is torch.scatter_add" in alone.stderr
+    assert b"frameworks share, not torch.scatter_add" in alone.stderr
     assert b"gscli explain torch scatter-add '" in alone.stderr
     way = call_gscli(
         "compare", "gather-elements", "[[1,2]]", "[[0]]", "--axis", "1", "--as", "torch"

@@ -78,12 +78,11 @@ def _explain_wrong_name(name: str) -> None:
         raise UsageError(problem, valid=legal, hint=hint)
     named = [operator for operator in operators() if operator.command == name]
     for operator in sorted(named, key=lambda each: not each.concept_mappings):
-        problem = f"compare has no operation that is {operator.full_name}"
+        problem = f"compare takes an operation that frameworks share, not {operator.full_name}"
         call = f"{operator.framework.name} {operator.command} {operator.example}"
         hint = f"in other frameworks, for example: gscli explain {call} --code all"
         for comparison in operator.concept_mappings[:1]:
-            problem = f"compare knows {operator.full_name} as {comparison.concept}"
-            hint = f"gscli compare {comparison.concept} --help"
+            hint = f"it is {comparison.concept} there: gscli compare {comparison.concept} --help"
         raise UsageError(problem, valid=" ".join(CONCEPTS), hint=hint)
 
 
@@ -161,8 +160,10 @@ def compare_concept(
 
     check_outputs(settings)
     inputs = _load_inputs(name, words, settings)
-    if gradients:
-        _convert_to_floats(inputs)
+    for each in ("data", "updates") if gradients else ():  # whole numbers have no gradient
+        array = inputs.arrays.get(each)
+        if array is not None and not inputs.is_typed[each] and array.dtype.kind in "iu":
+            inputs.arrays[each] = array.astype("float64")
     call = partial(
         compare_rules, name, inputs.arrays, typed=inputs.is_typed,
         axis=axis, batch_dims=batch_dims or 0, reduction=reduction or "none",
@@ -186,14 +187,6 @@ def compare_concept(
     make_document = partial(comparison_to_dict, comparing)
     write_results(comparing.inputs.values(), settings, text, pictures, make_document)
     return int(not comparing.agree)
-
-
-def _convert_to_floats(inputs: CallInputs) -> None:
-    """Typed numbers of data and updates as float64: whole numbers have no gradient."""
-    for name in ("data", "updates"):
-        array = inputs.arrays.get(name)
-        if array is not None and not inputs.is_typed[name] and array.dtype.kind in "iu":
-            inputs.arrays[name] = array.astype("float64")
 
 
 def _print_gradients(
