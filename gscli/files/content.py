@@ -43,11 +43,13 @@ PIPE_CHUNK = 1 << 20
 # Bytes of a stream from which its bounds are judged: enough for the header of any .npy file.
 MIN_SNIFF_BYTES = 1 << 14
 
+# What is not read, and what is.
+_READ = "regular files and pipes are read"
 _KINDS = (
-    (stat.S_ISDIR, "is a folder"),
-    (stat.S_ISCHR, "is a character device"),
-    (stat.S_ISBLK, "is a block device"),
-    (stat.S_ISSOCK, "is a socket"),
+    (stat.S_ISDIR, "is a folder", "name a file in it; node tests: gscli run FOLDER"),
+    (stat.S_ISCHR, "is a character device", _READ),
+    (stat.S_ISBLK, "is a block device", _READ),
+    (stat.S_ISSOCK, "is a socket", _READ),
 )
 
 
@@ -187,9 +189,8 @@ def check_kind(path: str) -> None:
 
 
 def _refuse_special(mode: int, name: str) -> None:
-    for is_kind, words in _KINDS:
+    for is_kind, words, hint in _KINDS:
         if is_kind(mode):
-            hint = "regular files and pipes are read"
             raise CannotRead(f"cannot read {name}", where=f"{name}: {words}", hint=hint)
 
 

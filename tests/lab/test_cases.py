@@ -267,6 +267,8 @@ def test_verify_counts_and_tells(tmp_path: Path) -> None:
     unknown = json.dumps({**CASE, "op": "Nothing"})
     assert verify("-", stdin=unknown).returncode == 1
     assert "line 1" in verify("-", stdin="x").stderr
+    folder = verify(str(tmp_path))
+    assert (folder.returncode, "node tests: gscli run FOLDER" in folder.stderr) == (66, True)
     refused = json.loads(verify("-", "--json", stdin="x").stderr)["error"]
     assert refused["problem"] == "not a recorded case"
 
