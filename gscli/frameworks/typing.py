@@ -68,15 +68,14 @@ def explain_lossy_indices(refusal: IndexTypeRefused, arrays: Arrays) -> str:
     place = find_cast_change(array, parse_dtype(refusal.wanted))
     # An axis and the members of a subscript are integers, too.
     others = [other for other in arrays if not other.startswith((name, "axis", "indices_"))]
-    sizes = {other: arrays[other].size for other in others}
+    largest = max((arrays[other].size for other in others), default=0)
     # A fraction is no index; whole numbers may be updates, and the others indices into data. A
     # table has fewer rows than cells, but an index may be out of range as well.
     shapes = [each.shape for each in arrays.values()] if place is None else []
     rows = max(chain([array.size], *shapes))
     swapped = [other for other in others if _has_rows(arrays[other], rows)]
     # Whole numbers that fit no other input were hardly meant as indices.
-    is_other = place is not None or (sizes and (array >= max(sizes.values())).any())
-    if swapped and is_other and array.dtype.kind == "f":
+    if swapped and array.dtype.kind == "f" and (place is not None or (array >= largest).any()):
         return f"are {swapped[0]} and {name} swapped? {swapped[0]} holds integers, {name} does not"
     if place is None:
         return ""
