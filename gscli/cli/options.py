@@ -70,28 +70,34 @@ def parse_engine(text: str) -> str:
     return address
 
 
-RASTER_SUFFIXES = (".png", ".pdf", ".jpg", ".jpeg", ".gif", ".webp")
+RASTERS = (".png", ".pdf", ".jpg", ".jpeg", ".gif", ".webp")
 
 
-def parse_output_path(path: str, flag: str = "") -> str:
+def parse_output_path(path: str, flag: str = "", endings: tuple[str, ...] = ()) -> str:
     """A file or folder that is written, by the option `flag`; - is stdout.
 
-    Pictures are SVG: other names would hold what their ending does not say. A name that begins
-    with - is the next option, where the name was left out.
+    Pictures are SVG and pages HTML: other names would hold what their ending does not say.
+    `endings`: those that a picture or a page may have, or none at all. A name that begins with - is
+    the next option, where the name was left out.
 
     >>> parse_output_path("picture.svg", "--svg")
     'picture.svg'
     """
     root, ending = os.path.splitext(path)
     where = f"{flag} {path}"[:200]
-    if root[:1] == "-" != path:
-        problem = f"{flag} takes the name of a file"
-        raise UsageError(problem, where=where, hint=f"{flag} ./{path}"[:200])
-    svg = quote_word(f"{root}.svg")
+    is_name, hint = root[:1] != "-" or path == "-", f"{flag} ./{path}"[:200]
+    check_rule(is_name, f"{flag} takes the name of a file", where, kind=UsageError, hint=hint)
+    is_known = ending.lower() in ("", *endings) if endings else ending.lower() not in RASTERS
     problem = f"pictures are saved as SVG and pages as HTML, not as {ending[1:].upper()}"
-    hint = f"--svg {svg}, then rsvg-convert {svg} -o {quote_word(path)}; a browser prints a page"
-    check_rule(ending.lower() not in RASTER_SUFFIXES, problem, where, kind=UsageError, hint=hint)
+    name = quote_word(root + (endings or (".svg",))[0])
+    others = "which a browser prints" if ".html" in endings else f"then rsvg-convert {name} -o FILE"
+    hint = f"{flag if endings else '--svg'} {name}, {others}"
+    check_rule(is_known, problem, where, kind=UsageError, hint=hint)
     return path
+
+
+parse_svg_path = partial(parse_output_path, endings=(".svg",))
+parse_page_path = partial(parse_output_path, endings=(".html", ".htm"))
 
 
 def make_value_error(name: str, text: str, kind: str, valid: str) -> UsageError:
@@ -126,7 +132,7 @@ class CommandOption(Record):
     has_variable: bool = False
     heading: Heading = "Options"
     name: str = ""
-    kind: Callable[[str], Any] = str
+    kind: Callable[..., Any] = str
     default: object = None
     minimum: float = 0
     maximum: float = MAX_NUMBER
@@ -282,12 +288,12 @@ class Settings(Record):
         "one entry at a time, --svg a.svg into a-0.svg, a-1.svg, …; N shows only that step",
         "[N]", alone="all",
     )  # fmt: skip
-    svg: str | None = _on_picture("also save the picture as SVG", "FILE", kind=parse_output_path)
+    svg: str | None = _on_picture("also save the picture as SVG", "FILE", kind=parse_svg_path)
     theme: Literal["light", "dark"] = _on_picture(
         "ground that the SVG will stand on", "NAME", default="light",
         needs="svg", why="--theme is the ground of an SVG",
     )  # fmt: skip
-    html: str | None = _on_picture("also save an interactive page", "FILE", kind=parse_output_path)
+    html: str | None = _on_picture("also save an interactive page", "FILE", kind=parse_page_path)
     quiz: bool = _on_picture(
         "the page hides the output and asks for it",
         needs="html", why="--quiz is a question on a page",

@@ -251,7 +251,7 @@ def test_wrong_operators_of_each_framework_get_near_names(
             assert operator.command in hint_of(told)
 
 
-PRINTED = "--svg x.svg, then rsvg-convert x.svg -o x.pdf; a browser prints a page"
+CONVERTED = "--svg x.svg, then rsvg-convert x.svg -o FILE"
 
 
 @pytest.mark.parametrize(
@@ -296,14 +296,17 @@ PRINTED = "--svg x.svg, then rsvg-convert x.svg -o x.pdf; a browser prints a pag
         ("gather [1,2,3] [1] --html -q", 2, "--html ./-q"),
         ("gather [1,2,3] [1] -o -q", 2, "-o ./-q"),
         ("page run.json -o --quiz", 2, "-o ./--quiz"),
-        ("page run.json -o x.pdf", 2, PRINTED),
+        ("page run.json -o x.pdf", 2, "-o x.html, which a browser prints"),
+        ("page run.json -o x.pptx", 2, "-o x.html, which a browser prints"),
         ("samples first-look -o --run", 2, "-o ./--run"),
         ("cases gather -o --seed", 2, "-o ./--seed"),
         ("fuzz gather -o --seed", 2, "-o ./--seed"),
         ("verify x.jsonl --junit -q", 2, "--junit ./-q"),
         ("verify x.jsonl --on numpy --report --junit", 2, "--report ./--junit"),
         ("watch --save --strict x.py", 2, "--save ./--strict"),
-        ("gather [1,2,3] [1] --html x.pdf", 2, PRINTED),
+        ("gather [1,2,3] [1] --html x.svg", 2, "--html x.html, which a browser prints"),
+        ("gather [1,2,3] [1] --svg x.html", 2, CONVERTED),
+        ("gather [1,2,3] [1] -o x.png", 2, CONVERTED),
         (
             "torch gather [1,2,3] [1] --dim 0 --code jax",
             2,
@@ -657,8 +660,8 @@ def test_lessons_have_a_next_step(tmp_path: Path) -> None:
         ("compare gather [1] [0] --grad --full", "--grad prints gradients and nothing else"),
         ("compare gather [1] [0] --python python3", "--python needs --on"),
         ("compare gather [1] [0] --patience 3", "--patience needs --on"),
-        ("compare gather [1] [0] --svg a.svg --html a.svg", "a.svg takes one result"),
-        ("gather [1] [0] -o a.npy --svg a.npy", "a.npy takes one result"),
+        ("compare gather [1] [0] --svg a --html a", "a takes one result"),
+        ("gather [1] [0] -o a -f npy --svg a", "a takes one result"),
         ("convert [1] - --json", "stdout takes one result"),
         ("cases gather -o - --json", "stdout takes one result"),
         ("show [1] --theme dark", "--theme is the ground of an SVG"),
