@@ -44,8 +44,7 @@ class Gradients:
     @property
     def differs_from_loop(self) -> bool:
         """Whether the specification's loop itself gives other gradients."""
-        own = self.compute(LOOP)
-        pairs = ((array, own[name]) for name, array in self.arrays.items())
+        pairs = zip(self.arrays.values(), self.compute(LOOP).values(), strict=True)
         return not all(np.allclose(*pair, equal_nan=True) for pair in pairs)
 
     def walk(self) -> BackwardWalk:

@@ -94,19 +94,17 @@ CHOICES: Mapping[str, Mapping[str, Any]] = {
 def _iter_conventions(gradients: Gradients) -> Iterator[tuple[str, Compute]]:
     """Other choices of which updates and cells share a gradient."""
     run, own = gradients.trace, gradients.convention
-    unpadded = own._replace(ignores_padding=False)
-    yield "padding is given its gradient as any row is", partial(gradients.compute, unpadded)
     data, is_extreme = run.layout.data_name, run.reduction in ("max", "min")
     is_written = run.kind == "scatter" and run.reduction == "none"
     open_choice = "ties" * is_extreme + "writers" * is_written
-    for cause, choice in CHOICES.items():
-        if open_choice in choice:
-            yield cause, partial(gradients.compute, own._replace(**choice))
+    choices = {cause: choice for cause, choice in CHOICES.items() if open_choice in choice}
+    choices["padding is given its gradient as any row is"] = {"ignores_padding": False}
     if is_extreme and data and not run.layout.include_self:
         way = "not counted" if own.counts_absent_data else "counted"
         cause = f"{data} that takes no part is {way} among those that share"
-        counted = own._replace(counts_absent_data=not own.counts_absent_data)
-        yield cause, partial(gradients.compute, counted)
+        choices[cause] = {"counts_absent_data": not own.counts_absent_data}
+    for cause, choice in choices.items():
+        yield cause, partial(gradients.compute, own._replace(**choice))
     if is_written and data:
         kept = {**gradients.arrays, **_of_data(gradients, gradients.cotangent)}
         yield f"{data} keeps the gradient of cells that were written", lambda: kept
