@@ -99,7 +99,6 @@ def _names_to_convert(
     Only a layout tells which inputs are indices, and it judges types first. So on trial everything
     is converted that can be; an operator that refuses indices of that type names them.
     """
-    data = operator.input_names[0]
     arrays, lossy = _try_casts(operator, inputs, target)
     trial = CallInputs(arrays, inputs.origins, inputs.is_typed, inputs.attrs)
     for _ in range(2):  # first they are asked of what was converted, then of what was given
@@ -111,11 +110,14 @@ def _names_to_convert(
             array = inputs.arrays[name]
             if isinstance(refusal, IndexTypeRefused) and trial.arrays[name] is not array:
                 trial.arrays[name] = array
-            elif isinstance(refusal, UpdatesTypeRefused) and {name, data} & lossy.keys():
-                raise lossy.get(name) or lossy[data]  # why their types stay apart
+            elif isinstance(refusal, UpdatesTypeRefused) and {name, refusal.source} & lossy.keys():
+                raise lossy.get(name) or lossy[refusal.source]  # why their types stay apart
             else:
                 resolve_input_dtype(trial, refusal, strict=strict)
-    layout = infer_layout(operator, trial.arrays, trial.attrs)
+    try:
+        layout = infer_layout(operator, trial.arrays, trial.attrs)
+    except DtypeRefused as refusal:
+        raise lossy.get(refusal.name, refusal) from None
     indices = inputs.arrays.keys() & {*layout.index_inputs}
     unfit = {name for name in indices if inputs.arrays[name].dtype.kind == "f"}
     return {name for name in layout.value_names if name in inputs.arrays} | unfit
@@ -138,10 +140,9 @@ def _try_casts(
 def _cast_losslessly(inputs: CallInputs, name: str, target: np.dtype[Any]) -> Array:
     """An input in the wanted type; numbers of a text without types are rounded to a float."""
     array, origin = inputs.arrays[name], inputs.origins[name]
-    if not inputs.is_typed[name]:
-        cast = cast_untyped(array, target)
-        if cast is not None:
-            return cast
+    cast = None if inputs.is_typed[name] else cast_untyped(array, target)
+    if cast is not None:
+        return cast
     try:
         return cast_lossless(array, target, name if origin == "inline" else origin)
     except DtypeRefused as lossy:

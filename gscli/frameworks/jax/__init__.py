@@ -139,10 +139,10 @@ def promote_dtypes(first: Tensor, second: Tensor) -> str:
     if first.dtype == second.dtype:
         return first.dtype
     problem = f"{first.name} and {second.name} have no common element type"
-    where = f"{first}, {second}"
     are_known = {first.dtype, second.dtype} <= _ABOVE.keys()
     hint = "small types never mix with others; convert one of them first"
-    check_rule(are_known, problem, where, kind=DtypeRefused, hint=hint)
+    name = second.name if second.dtype in _ABOVE else first.name
+    check_rule(are_known, problem, f"{first}, {second}", kind=DtypeRefused, hint=hint, name=name)
     common = _list_above(first.dtype) & _list_above(second.dtype)
     lowest = next(name for name in common if common <= _list_above(name))
     return "float64" if lowest == "float" else lowest
@@ -164,8 +164,7 @@ def check_axis_size_fits(indices: Tensor, size: int) -> None:
     problem = f"{indices.name} of {indices.dtype} cannot count {size} cells"
     detail = "JAX adds the size of the axis to a negative index, in its own type"
     legal, hint = f"an axis of at most {largest} cells", f"give {indices.name} as int64"
-    fits = size <= largest
-    check_rule(fits, problem, indices, detail, kind=DtypeRefused, valid=legal, hint=hint)
+    check_rule(size <= largest, problem, indices, detail, kind=DtypeRefused, valid=legal, hint=hint)
 
 
 def broadcast_values(values: Tensor, shape: Shape) -> Updates:
