@@ -262,9 +262,10 @@ def _check_names_apart(operator: Operator, words: Sequence[str]) -> None:
 
 
 def check_single_stdin(words: Sequence[object], where: str = "") -> None:
-    """UsageError where more than one of some inputs is -."""
+    """UsageError where more than one of some inputs is -, or a member of it."""
     problem, hint = "only one input can be - (standard input)", "put the others into files"
-    check_rule(words.count("-") <= 1, problem, where, kind=UsageError, hint=hint)
+    count = sum(str(word).partition("::")[0].strip() == "-" for word in words)
+    check_rule(count <= 1, problem, where, kind=UsageError, hint=hint)
 
 
 def _surplus_hint(

@@ -80,10 +80,12 @@ def test_documents_are_read_back(tmp_path: Path) -> None:
     assert done.stdout.decode().split() == ["standard", "input", "float64", "[1]", "0", "2"]
 
 
-def test_only_one_input_may_be_standard_input() -> None:
-    done = forked("gather", "-", "-", stdin=b"[1]")
-    assert done.returncode in (2, 65, 66)
-    assert done.stderr.startswith(b"error: ")
+@pytest.mark.parametrize("words", [("-", "-"), ("--", "-::a", "-::b"), ("--", "-", "-::b")])
+@pytest.mark.parametrize("command", ["gather", "compare gather", "show", "show --stat", "diff"])
+def test_only_one_input_may_be_standard_input(command: str, words: tuple[str, ...]) -> None:
+    done = forked(*command.split(), *words, stdin=b"a,b\n1,0\n")
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr.startswith(b"error: only one input can be - (standard input)")
 
 
 def test_results_go_to_stdout_and_everything_else_to_stderr() -> None:

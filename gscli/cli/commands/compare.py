@@ -238,8 +238,10 @@ def _render(
 def _load_inputs(name: ConceptName, words: Sequence[str], settings: Settings) -> CallInputs:
     """Inputs of a comparison: data, indices and updates, which take data's type where they fit."""
     from gscli.cli.call import find_container, load_inputs
+    from gscli.frameworks import check_single_stdin
     from gscli.plan import CallInputs
 
+    check_single_stdin(words)
     names = CONCEPTS[name].inputs
     container = find_container(words)
     fits = container or len(words) == len(names)

@@ -64,7 +64,9 @@ def show(
     from gscli import files
     from gscli.cli.call import check_outputs
     from gscli.files.request import member_word
+    from gscli.frameworks import check_single_stdin
 
+    check_single_stdin(words)
     settings = settings._replace(quiet=settings.quiet and not stat)  # no picture is printed
     check_outputs(settings._replace(slice=None))  # which is of what is printed, in any form
     if settings.svg is not None and len(words) > 1:
