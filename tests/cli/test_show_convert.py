@@ -146,6 +146,9 @@ def test_several_files_follow_each_other(
         str(tmp_path / "a.npy"),
         "int64 [2]  min=7 at [0]  max=8 at [1]  mean=7.5  nan=0  inf=0  zero=0",
     ]
+    named = [f"{archive}::odd", str(tmp_path / "a.npy"), str(archive), "[1]"]
+    lines = shown(capsys, *named, "--stat", "--json").splitlines()
+    assert [json.loads(line)["file"] for line in lines] == named
 
 
 def test_a_tensor_is_printed_as_a_document(capsys: pytest.CaptureFixture[str]) -> None:

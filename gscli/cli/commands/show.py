@@ -178,7 +178,7 @@ def _print_statistics(
                 raise
             line, facts = refusal.problem, {"problem": refusal.problem}
         lines.append(head + line)
-        documents.append({"name": name, **facts} if name else facts)
+        documents.append({"name": name, **facts} if name else {"file": text, **facts})
     document = documents[0] if listed is None else {"file": text, "members": documents}
     print_report(settings, lambda: document, lambda: join_lines(lines or ["no tensors"]))
 
