@@ -284,7 +284,7 @@ def suggest_vectors(indices: Tensor) -> str:
     """How numbers that are one vector become a vector each.
 
     >>> suggest_vectors(Tensor("ids", (3,), "int64"))  # doctest: +ELLIPSIS
-    'for 3 vectors of one number ids would be [3,1], in Python ids[:,None]; gscli gather and ...'
+    'for 3 vectors of one number ids would be [3,1], in Python ids[:,None]; gscli gather, ...'
     """
     name, count = indices.name, indices.shape[0]
     return (

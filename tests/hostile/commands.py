@@ -300,25 +300,27 @@ def _node_tests() -> Iterator[Command]:
     yield Command("run/model_fifo", ("run", "."), UNREADABLE, "", lambda: os.mkfifo("model.onnx"))
 
 
-def _places_to_write() -> Iterator[Command]:
-    def a_socket() -> None:
+def _obstacles(name: str) -> dict[str, Prepare]:
+    """What can stand in the place of a file that is to be written."""
+
+    def bind() -> None:
         with socket.socket(socket.AF_UNIX) as server:
-            server.bind("out.npy")
+            server.bind(name)
 
-    def loop() -> None:
-        Path("out.npy").symlink_to("out.npy")
+    return {
+        "folder": lambda: Path(name).mkdir(),
+        "socket": bind,
+        "loop": lambda: Path(name).symlink_to(name),
+        "link_to_nowhere": lambda: Path(name).symlink_to("no/folder/out.npy"),
+    }
 
-    def link_to_nowhere() -> None:
-        Path("out.npy").symlink_to("no/folder/out.npy")
 
+def _places_to_write() -> Iterator[Command]:
     def a_file() -> None:
         Path("file").write_text("")
 
     places: dict[str, tuple[str, int, Prepare]] = {
-        "folder": ("out.npy", UNWRITABLE, lambda: Path("out.npy").mkdir()),
-        "socket": ("out.npy", UNWRITABLE, a_socket),
-        "loop": ("out.npy", UNWRITABLE, loop),
-        "link_to_nowhere": ("out.npy", UNWRITABLE, link_to_nowhere),
+        **{name: ("out.npy", UNWRITABLE, way) for name, way in _obstacles("out.npy").items()},
         "below_a_file": ("file/out.npy", UNWRITABLE, a_file),
         "missing_folder": ("no/out.npy", UNWRITABLE, lambda: None),
         "name_too_long": ("a" * 252 + ".npy", UNWRITABLE, lambda: None),
@@ -338,9 +340,9 @@ def _places_to_write() -> Iterator[Command]:
         for words in (("gather", "[1,2]", "[0]", "-o", target), ("convert", "[1,2]", target)):
             yield Command(f"write/{name}_{words[0]}", words, code, "", prepare)
     for option in ("--svg", "--html"):
-        for name in ("folder", "socket", "loop", "link_to_nowhere"):
-            words = ("gather", "[1,2]", "[0]", option, "out.npy")
-            yield Command(f"write/{name}{option}", words, UNWRITABLE, "", places[name][2])
+        for name, prepare in _obstacles("out").items():
+            words = ("gather", "[1,2]", "[0]", option, "out")
+            yield Command(f"write/{name}{option}", words, UNWRITABLE, "", prepare)
     words = ("gather", "[1,2]", "[0]", "-o", "/dev/full", "-f", "npy")
     yield Command("write/full_device", words, UNWRITABLE, "no space")
     damaged = lambda: Path("out.npz").write_bytes(b"PK\x03\x04")  # noqa: E731
