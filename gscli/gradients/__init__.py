@@ -305,10 +305,11 @@ def _drop_clipped_reads(layout: Layout) -> Layout:
     """A gather's layout that skips what it only clipped because no mode asks for anything.
 
     JAX makes x[2] a slice that is clipped on both ways, if no index is an array with axes. A
-    dynamic slice, which has no modes, is clipped both ways too.
+    dynamic slice, which has no modes, is clipped both ways too. Of TensorFlow's devices XLA clips
+    a gather, and drops in the scatter back.
     """
     policy, attributes = layout.policy, dict(layout.attributes)
-    clips = attributes.get("mode", "clip") == "clip"
+    clips = "device" not in attributes and attributes.get("mode", "clip") == "clip"
     slices = "subscript" in attributes and not layout.addressing.entry_shape
     if clips or slices or layout.kind == "scatter" or policy.out_of_bounds is not OutOfBounds.CLIP:
         return layout

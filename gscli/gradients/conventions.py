@@ -54,7 +54,7 @@ CONVENTIONS: dict[str, Convention] = {
             "jax", "even", "last", "vanish", "vanish", drops_clipped_reads=True,
             missing=(("mul", _UNIQUE), ("div", _UNIQUE), ("pow", _UNIQUE)),
         ),
-        Convention("tensorflow", "even", "all", "spread", "vanish"),
+        Convention("tensorflow", "even", "all", "spread", "vanish", drops_clipped_reads=True),
     )
 }  # fmt: skip
 

@@ -130,6 +130,34 @@ def test_what_jax_clips_unasked_is_given_nothing(
     assert gscli.grad("jax.at.get", inputs, attrs)["x"].tolist() == gradient
 
 
+# Indices into three cells, or two rows of them, attributes, and the gradient that TensorFlow 2.21
+# gave under tf.function(jit_compile=True).
+XLA_READS = [
+    ("gather", [0, -1, 1], {}, [1, 1, 0]),
+    ("gather", [0, -1, 7], {}, [1, 0, 0]),
+    ("gather", [2, 7, 1], {}, [0, 1, 1]),
+    ("gather", [-3, -4, 3], {}, [0, 0, 0]),
+    ("gather", [0, 2, 7], {"axis": 1}, [[1, 0, 1], [1, 0, 1]]),
+    ("gather", [0, -1, 1], {"axis": 0}, [[1, 1, 1], [1, 1, 1]]),
+    ("gather", [-1, 7], {"axis": 1, "batch_dims": 1}, [[0, 0, 0], [0, 0, 0]]),
+    ("gather_nd", [[0], [-1], [1]], {}, [1, 1, 0]),
+    ("gather_nd", [[0], [7], [-5]], {}, [1, 0, 0]),
+    ("gather_nd", [[0, -1], [1, 1], [7, 0], [-1, 2]], {}, [[0, 0, 0], [0, 1, 0]]),
+    ("gather_nd", [[[0], [-1]], [[7], [-4]]], {"batch_dims": 1}, [[1, 0, 0], [0, 0, 0]]),
+]
+
+
+@pytest.mark.parametrize(("name", "indices", "attrs", "gradient"), XLA_READS)
+def test_what_xla_clips_for_tensorflow_is_given_nothing(
+    name: str, indices: list, attrs: dict, gradient: list
+) -> None:
+    params = np.arange(np.size(gradient), dtype=np.float64).reshape(np.shape(gradient))
+    inputs, attrs = {"params": params, "indices": np.array(indices)}, {**attrs, "device": "xla"}
+    assert gscli.grad(f"tensorflow.{name}", inputs, attrs)["params"].tolist() == gradient
+    cells = gscli.grad(f"tensorflow.{name}", inputs, attrs, rules="loop")["params"]
+    assert cells.sum() == gscli.trace(f"tensorflow.{name}", inputs, attrs).output.size
+
+
 def test_the_same_of_lax_gather() -> None:
     numbers = {"offset_dims": [], "collapsed_slice_dims": [0], "start_index_map": [0]}
     inputs = {"operand": [10.0, 11.0, 12.0], "start_indices": [[0], [2], [5], [-1]]}
