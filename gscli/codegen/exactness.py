@@ -107,12 +107,11 @@ def _describe_skip(layout: Layout) -> str:
 
 def _native_outcomes(layout: Layout) -> tuple[str, str, str]:
     """The same for what a framework itself does, which may not refuse all that its text does."""
-    below, far, above = outcomes_by_place(layout)
-    if layout.policy.note:
-        under, over = (UNCHECKED_WORDS.get(word, word) for word in layout.policy.unchecked_outcomes)
-        above = over or above
-        below = below if below == FROM_END else under or below
-        far = above if under == FROM_END else under or far
+    declared, policy = outcomes_by_place(layout), layout.policy
+    if not policy.note:
+        return declared
+    native = (UNCHECKED_WORDS.get(word, word) for word in policy.unchecked_outcomes)
+    below, far, above = (own or word for own, word in zip(native, declared, strict=True))
     return below, far, above
 
 

@@ -135,7 +135,8 @@ def _describe_outcome(probe: Probe, *, negative: bool) -> str:
     if axis.reach > 1 and not policy.is_atomic:
         return OUTCOMES["partly"].cell
     outcome = outcome_of(policy, negative=negative)
-    there = policy.unchecked_outcomes[not negative] if policy.note else ""
+    below, far, above = policy.unchecked_outcomes if policy.note else ("", "", "")
+    there = below if negative else above or (far and f"{far} far below zero")
     end, skipped = "0" if negative else "the last", _describe_skip(layout)
     words = OUTCOMES[outcome].cell.format(end=end, skipped=skipped)
     return f"{words} ({there} there)" if there and outcome == "refused" else words

@@ -66,9 +66,10 @@ class Policy(Record):
 
     `is_atomic`: a window partly outside is judged as one (XLA); otherwise each cell of it is judged
     alone (the StableHLO text). `note` is appended to a refusal: that the framework itself
-    would not have refused, and `unchecked_outcomes` what it does with a number below the range and
-    with one above; "" where it refuses, too. `truncates_fractions`: a fractional index (MXNet)
-    loses its fraction before it is judged; otherwise it is judged as written and cut then.
+    would not have refused, and `unchecked_outcomes` what it does with a number from -s to -1, with
+    one below that and with one above; "" where it refuses, too. `truncates_fractions`: a fractional
+    index (MXNet) loses its fraction before it is judged; otherwise it is judged as written and cut
+    then.
     `ignored`: a number that skips its entry, be it legal or not, as that of a padding row.
     `is_refused`: the call is only drawn, and the entries that are refused are skipped for that.
     """
@@ -77,7 +78,7 @@ class Policy(Record):
     out_of_bounds: OutOfBounds = OutOfBounds.RAISE
     is_atomic: bool = True
     note: str = ""
-    unchecked_outcomes: tuple[str, str] = ("unchecked", "unchecked")
+    unchecked_outcomes: tuple[str, str, str] = ("unchecked", "unchecked", "unchecked")
     truncates_fractions: bool = False
     truncation: Truncation = Truncation.NEVER
     ignored: int | None = None

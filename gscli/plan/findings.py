@@ -80,7 +80,7 @@ def _describe_index(indices: BoundLayout, column: int, entry: int) -> Finding:
 def out_of_bounds_error(layout: Layout, findings: Sequence[Finding], total: int) -> IndexRefused:
     """The refusal for bad indices, the first of them pointed at."""
     first, policy = findings[0], layout.policy
-    outcomes = [policy.unchecked_outcomes[finding.value > finding.high] for finding in findings]
+    outcomes = [policy.unchecked_outcomes[_find_side(finding)] for finding in findings]
     note = policy.note if any(outcomes) else ""
     count = total - len(findings)
     limit = f" … --limit={total}" if total > DEFAULT_LISTED else ""
@@ -97,6 +97,11 @@ def out_of_bounds_error(layout: Layout, findings: Sequence[Finding], total: int)
         valid=first.legal_text,
         hint=note or counting * (first.problem == "negative index"),
     )
+
+
+def _find_side(finding: Finding) -> int:
+    """Where a number lies: from -s to -1, below that or above, as `Policy` counts them."""
+    return 2 if finding.value > finding.high else int(finding.value < -1 - finding.high)
 
 
 def _describe_axis(layout: Layout, finding: Finding) -> str:

@@ -7,13 +7,17 @@ import shlex
 
 import pytest
 
+from gscli import run
+from gscli.base import IndexRefused
 from gscli.cli import run_safely
 from gscli.frameworks import find_operator
 from gscli.lab.rules import EXTREME, compute_rules
 
 # What the CPU plugin of OpenVINO 2026.4.1 did with -1 and with the size of the axis as an index of
 # three cells, by running each operator: "there" where the text refuses what it does. ScatterUpdate
-# ended the process for -1, and left three cells as they were for 3.
+# ended the process for -1, and left three cells as they were for 3. ScatterElementsUpdate refused
+# 3, and ended the process for -4 and -7.
+FAR_BELOW = "error (unchecked far below zero there)"
 OPENVINO = [
     ("openvino.gather 1 7", *["error (reads 0 or outside data there)"] * 2),
     ("openvino.gather 8", "from the end", "reads 0"),
@@ -21,8 +25,8 @@ OPENVINO = [
     ("openvino.gather_nd 5", "error (from the end there)", "error (unchecked there)"),
     ("openvino.gather_nd 8", "from the end", "error (unchecked there)"),
     ("openvino.scatter_update 3", "error (unchecked there)", "error (unchecked there)"),
-    ("openvino.scatter_elements_update 3", "error (from the end there)", "error"),
-    ("openvino.scatter_elements_update 12", "from the end", "error"),
+    ("openvino.scatter_elements_update 3", "error (from the end there)", FAR_BELOW),
+    ("openvino.scatter_elements_update 12", "from the end", FAR_BELOW),
     ("openvino.scatter_nd_update 3", "error (from the end there)", "error"),
     ("openvino.scatter_nd_update 15", "from the end", "error"),
 ]
@@ -87,3 +91,27 @@ def test_a_choice_that_stands_on_another_names_it() -> None:
     """Without its sum of a cell is no mean: only the reduce of the example is."""
     labels = [rule.label for rule in compute_rules([find_operator("torch.scatter_reduce")])]
     assert "torch.scatter_reduce reduce=mean, reduce=mean include_self=false" in labels
+
+
+@pytest.mark.parametrize(
+    ("operator", "number", "outcome"),
+    [
+        ("gather_elements", -1, "from the end"),
+        ("gather_elements", -7, ""),
+        ("gather_elements", 3, ""),
+        ("scatter_elements_update", -1, "from the end"),
+        ("scatter_elements_update", -7, "unchecked"),
+        ("scatter_elements_update", 3, ""),
+    ],
+)
+def test_a_refusal_tells_what_openvino_does_with_its_number(
+    operator: str, number: int, outcome: str
+) -> None:
+    inputs: dict[str, object] = {"data": [1.0, 2.0, 3.0], "indices": [number]}
+    attrs: dict[str, object] = {"axis": 0}
+    if operator == "scatter_elements_update":
+        inputs |= {"updates": [9.0], "axis": 0}
+        attrs = {"opset": 3}
+    with pytest.raises(IndexRefused) as refusal:
+        run(f"openvino.{operator}", inputs, attrs)
+    assert refusal.value.unchecked == outcome

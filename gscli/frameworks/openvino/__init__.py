@@ -24,17 +24,17 @@ from gscli.layout.refusals import check_index_dtype
 FRAMEWORK = Framework("openvino", "OpenVINO", newest=17)
 
 
-def unchecked_policy(note: str, above: str, *, refuses_negative: bool) -> Policy:
-    """The policy of an operator whose plugin does not refuse all that its text does."""
+def unchecked_policy(
+    note: str, far_below: str = "", above: str = "", *, refuses_negative: bool
+) -> Policy:
+    """The policy of an operator whose plugin counts -s … -1 from the end, be they legal or not."""
     negative = Negative.OUTSIDE if refuses_negative else Negative.FROM_END
-    below = "from the end" if refuses_negative else "unchecked"
-    return Policy(negative, note=note, unchecked_outcomes=(below, above))
+    return Policy(negative, note=note, unchecked_outcomes=("from the end", far_below, above))
 
 
 # [0, s-1] in the text; what OpenVINO 2026.4 does was seen by running it.
 PLUGIN_WRAPS = unchecked_policy(
     "the CPU plugin counts -s … -1 from the end, and refuses what lies beyond",
-    "",
     refuses_negative=True,
 )
 

@@ -33,7 +33,7 @@ from gscli.layout.refusals import check_batch_dims, check_dtypes, check_min_rank
 READS_ZERO = Policy(
     Negative.OUTSIDE,
     note="the CPU plugin reads 0 there, or memory outside data",
-    unchecked_outcomes=("reads 0 or outside data",) * 2,
+    unchecked_outcomes=("reads 0 or outside data",) * 3,
 )
 
 READS_OUTSIDE = (
@@ -133,5 +133,5 @@ def gather_nd(
     shape, old = addressing.result_shape, opset == 5  # noqa: PLR2004  the version
     if old and batch_dims > 1:
         shape = (prod(shape[:batch_dims]), *shape[batch_dims:])
-    policy = unchecked_policy(READS_OUTSIDE, "unchecked", refuses_negative=old)
+    policy = unchecked_policy(READS_OUTSIDE, "unchecked", "unchecked", refuses_negative=old)
     return gather_layout(data, addressing, policy, output_shape=shape)

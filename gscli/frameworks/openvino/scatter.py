@@ -111,7 +111,7 @@ def scatter_elements_update(
     legal, hint = f"0 … {data.shape[number]} on axis {number}", "version 12 takes it: opset 12"
     check_axis_size(fits, problem, data, indices, number, legal, hint)
     check_exact_shape(updates, indices.shape, f"{indices.name}.shape")
-    policy = unchecked_policy(WRITES_BEFORE, "", refuses_negative=old)
+    policy = unchecked_policy(WRITES_BEFORE, "unchecked", refuses_negative=old)
     whole = use_init_val or reduction == "none"
     return _build_layout(data, updates, addressing, policy, reduction, include_self=whole)
 
