@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from gscli.base import GscliError, IndexTypeRefused, ShapeRefused, UpdatesTypeRefused, UsageError
-from gscli.base.arrays import Array, Arrays, parse_dtype
+from gscli.base.arrays import Array, Arrays, cast_lossy, parse_dtype
 from gscli.base.records import Arguments
 from gscli.base.words import entry_label, format_count, format_place
 from gscli.frameworks import find_called
@@ -105,10 +105,10 @@ def iter_findings(
             if not refusals:
                 check_output_size(layout, checked, None)
                 names = [name for name in layout.index_inputs if name in arrays]
-                resized = [name for name in names if arrays[name].shape != checked[name].shape]
-                checked |= {name: _resize(arrays[name], checked[name]) for name in resized}
-                plan = Plan(layout, checked)
-                yield from _index_findings(operator, plan, listed, are_whole=not resized)
+                replaced = [name for name in names if arrays[name] is not checked[name]]
+                checked |= {name: _keep_numbers(arrays[name], checked[name]) for name in replaced}
+                are_whole = all(np.array_equal(arrays[name], checked[name]) for name in replaced)
+                yield from _index_findings(operator, Plan(layout, checked), listed, are_whole)
                 return
         except UsageError:
             raise
@@ -131,14 +131,15 @@ def _is_resolvable(call: CallInputs, refusal: GscliError) -> bool:
 
 
 def _refusal_findings(error: GscliError, arrays: Arrays, listed: int) -> Iterator[CheckFinding]:
-    """A refusal from types and shapes; fractions among indices one by one."""
+    """A refusal from types and shapes; numbers that no index can be one by one."""
     if isinstance(error, IndexTypeRefused) and arrays[error.name].dtype.kind == "f":
         array = arrays[error.name]
-        with np.errstate(invalid="ignore"):
-            places = np.argwhere(array != np.floor(array)).tolist()
+        places = np.argwhere(array != cast_lossy(array, parse_dtype(error.wanted))).tolist()
         for at in map(tuple, places[:listed]):
             where = f"{format_place(error.name, at)} = {array[at]}"
-            yield CheckFinding("index", "not a whole number", where)
+            is_whole = float(array[at]).is_integer()
+            problem = f"does not fit {error.wanted}" if is_whole else "not a whole number"
+            yield CheckFinding("index", problem, where)
         words = "index is not a whole number", "indices are not whole numbers"
         yield from _unlisted_finding("index", len(places), listed, *words)
         if places:
@@ -165,23 +166,23 @@ def _replace_refused_input(error: GscliError, arrays: dict[str, Array]) -> bool:
         array = arrays[error.name]
         if array.dtype.kind not in "iufb" or error.wanted == "str":
             array = np.zeros(array.shape, np.bool_)
-        with np.errstate(all="ignore"):
-            arrays[error.name] = array.astype(parse_dtype(error.wanted))
+        arrays[error.name] = cast_lossy(array, parse_dtype(error.wanted))
         return True
     return False
 
 
-def _resize(indices: Array, zeros: Array) -> Array:
-    """Indices in the shape of `zeros`, which are left where indices of this rank have no number."""
-    if indices.ndim != zeros.ndim or indices.dtype.kind not in "iu":
-        return zeros
-    common, numbers = tuple(map(slice, indices.shape)), zeros.copy()
-    numbers[common] = indices[tuple(map(slice, zeros.shape))]
+def _keep_numbers(indices: Array, replaced: Array) -> Array:
+    """Indices in the shape and type of `replaced`; 0 where they have no number of this type."""
+    numbers = np.zeros_like(replaced)
+    if indices.ndim == replaced.ndim and indices.dtype.kind in "iufb":
+        kept = indices[tuple(map(slice, replaced.shape))]
+        cast = cast_lossy(kept, replaced.dtype)
+        numbers[tuple(map(slice, kept.shape))] = np.where(cast == kept, cast, 0)
     return numbers
 
 
 def _index_findings(
-    operator: Operator, plan: Plan, listed: int, *, are_whole: bool
+    operator: Operator, plan: Plan, listed: int, are_whole: bool
 ) -> Iterator[CheckFinding]:
     """What becomes of the indices; only what is out of range where they are not `are_whole`."""
     layout, arrays = plan.layout, plan.inputs

@@ -115,6 +115,32 @@ def test_types_shapes_and_values_are_all_judged(capsys: pytest.CaptureFixture[st
     assert lines[4] == "4 findings"
 
 
+@pytest.mark.parametrize(
+    ("words", "lines"),
+    [
+        (
+            "gather [10,20,30,40] [-5.7,1,4.2]",
+            ["indices[0] = -5.7: not a whole number", "indices[2] = 4.2: not a whole number"],
+        ),
+        (
+            "gather [10,20,30,40] [1e30,-Infinity,7]",
+            [
+                "indices[0] = 1e+30: does not fit int64",
+                "indices[1] = -inf: not a whole number",
+                "indices[2] = 7: index out of range, legal -4 … 3",
+            ],
+        ),
+        ("scatter-nd [1,2] [[0.5],[0]] [1,5]", ["indices[0,0] = 0.5: not a whole number"]),
+        ("tf segment-sum [1,2,3] [1,1.5,2]", ["segment_ids[1] = 1.5: not a whole number"]),
+    ],
+)
+def test_a_number_that_no_index_can_be_is_one_finding(
+    words: str, lines: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    count = f"{len(lines)} finding" + "s" * (len(lines) > 1)
+    assert check(capsys, *words.split()) == (1, [*lines, count])
+
+
 def test_duplicates_where_the_order_is_open(capsys: pytest.CaptureFixture[str]) -> None:
     words = ("scatter-nd", "[1,2]", "[[0],[1],[-2]]", "[7,8,9]")
     status, lines = check(capsys, *words)
