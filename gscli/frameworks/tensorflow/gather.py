@@ -54,7 +54,9 @@ def gather(
     axis written as 0 makes batch_dims vanish without a word, while the same axis written as -r
     is refused beside a batch; without an axis, a batch_dims of -1 also means the last axis of
     params; where the result is empty no index is looked at. XLA moves a bad index to the border,
-    but beside a batch it reads int64 as 32 bits without a sign, so that -1 is the last row.
+    but beside a batch it reads int64 as 32 bits without a sign, so that -1 is the last row. What
+    was moved is given no gradient; beside a batch TensorFlow may give it to another row of the
+    batch, and gscli does not.
     """
     check_dtypes(params, DTYPES, indices, INDEX_TYPES)
     check_min_rank(params)
