@@ -32,6 +32,10 @@ def start(variant: str) -> Runtime:
     if variant not in ("", "xla"):
         raise SystemExit(f"tensorflow has no variant {variant!r}: xla")
 
+    # A gradient of slices is summed here, which uncompiled refuses what XLA drops.
+    convert = tf.convert_to_tensor
+    densify = tf.function(convert, jit_compile=True) if variant else convert
+
     def make(op: str, inputs: dict[str, Any], attrs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
         """A function of tensors by name, and these."""
         function = function_of(op, attrs)
@@ -65,10 +69,8 @@ def start(variant: str) -> Runtime:
             flows = tape.gradient(output, leaves, cotangent)
         except LookupError as error:  # the operator has no gradient
             raise Unsupported(str(error)) from None
-        return output, {
-            name: None if flow is None else tf.convert_to_tensor(flow)
-            for name, flow in flows.items()
-        }
+        dense = {name: None if flow is None else densify(flow) for name, flow in flows.items()}
+        return output, dense
 
     return Runtime(
         tf.__version__, OPS, call, {"device": variant or "cpu"}, differentiate=differentiate,
