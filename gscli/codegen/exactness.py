@@ -107,11 +107,9 @@ def _describe_skip(layout: Layout) -> str:
 
 def _native_outcomes(layout: Layout) -> tuple[str, str, str]:
     """The same for what a framework itself does, which may not refuse all that its text does."""
-    declared, policy = outcomes_by_place(layout), layout.policy
-    if not policy.note:
-        return declared
-    native = (UNCHECKED_WORDS.get(word, word) for word in policy.unchecked_outcomes)
-    below, far, above = (own or word for own, word in zip(native, declared, strict=True))
+    own = layout.policy.unchecked_outcomes if layout.policy.note else ("", "", "")
+    pairs = zip(own, outcomes_by_place(layout), strict=True)
+    below, far, above = (UNCHECKED_WORDS.get(word, word) or declared for word, declared in pairs)
     return below, far, above
 
 

@@ -148,5 +148,5 @@ def _check_same_strides(data: Tensor, indices: Tensor, axis: int) -> None:
     problem = "INDICES are smaller than DATA behind another axis"
     hint = "Caffe2 does not refuse this, it writes cells of other positions"
     for dim in (*range(1, axis), *range(axis + 2, data.rank)):
-        size = data.shape[dim]
-        check_axis_size(indices.shape[dim] == size, problem, data, indices, dim, str(size), hint)
+        size, extent = data.shape[dim], indices.shape[dim]
+        check_axis_size(extent == size, problem, data, indices, dim, str(size), hint=hint)

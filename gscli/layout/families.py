@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import zip_longest
 from math import prod
+from typing import Any
 
 from gscli.base import ShapeRefused, check_rule
 from gscli.base.records import Record
@@ -218,9 +219,8 @@ def address_elements(
             axes.append(Axis(size, entry=dim if extent == 1 else None))
         else:
             fits = extent == size if stretch else extent <= size
-            if not fits:
-                legal = f"{size} or 1" if stretch else f"0 … {size}; only axis {axis} may be longer"
-                check_off_axis_size(fits, data, indices, dim, legal)
+            legal = f"{size} or 1" if stretch else f"0 … {size}; only axis {axis} may be longer"
+            check_off_axis_size(fits, data, indices, dim, legal)
             axes.append(Axis(size, None, dim))
     order, columns = tuple(range(indices.rank)), (Column(indices.name, indices.dtype),)
     return Addressing(tuple(axes), tuple(entries), (), order, columns)
@@ -266,18 +266,20 @@ def address_own_place(indices: Tensor, count: int, size: int) -> Addressing:
 
 
 def check_off_axis_size(fits: bool, data: Tensor, indices: Tensor, dim: int, legal: str) -> None:
-    """Refuse an index tensor that does not fit data off the axis."""
+    """Refuse an index tensor that does not fit data off the axis; larger data would take it."""
     problem = f"{indices.name} does not fit {data.name} off the axis"
-    check_axis_size(fits, problem, data, indices, dim, f"size on axis {dim}: {legal}")
+    legal = f"size on axis {dim}: {legal}"
+    grown = (*data.shape[:dim], indices.shape[dim], *data.shape[dim + 1 :])
+    check_axis_size(fits, problem, data, indices, dim, legal, name=data.name, wanted=grown)
 
 
 def check_axis_size(
-    fits: bool, problem: str, data: Tensor, indices: Tensor, dim: int, legal: str, hint: str = ""
+    fits: bool, problem: str, data: Tensor, indices: Tensor, dim: int, legal: str, **facts: Any
 ) -> None:
     """Refuse an index tensor whose size on one axis does not go with that of data."""
-    sizes = (f"{tensor.name} has {tensor.shape[dim]}" for tensor in (indices, data))
-    where = f"axis {dim}: {', '.join(sizes)}"
-    check_rule(fits, problem, where, data, indices, valid=legal, hint=hint)
+    size, extent = data.shape[dim], indices.shape[dim]
+    where = f"axis {dim}: {indices.name} has {extent}, {data.name} has {size}"
+    check_rule(fits, problem, where, data, indices, valid=legal, **facts)
 
 
 def suggest_vectors(indices: Tensor) -> str:

@@ -160,8 +160,9 @@ def _replace_refused_input(error: GscliError, arrays: dict[str, Array]) -> bool:
     """Put something in the place of the refused input that lets the rest be checked."""
     if isinstance(error, ShapeRefused) and error.wanted is not None:
         array = arrays[error.name]
-        arrays[error.name] = np.broadcast_to(np.zeros((), array.dtype), error.wanted)
-        return bool(array.shape != error.wanted)
+        with suppress(ValueError):  # no array may be as large
+            arrays[error.name] = np.broadcast_to(np.zeros((), array.dtype), error.wanted)
+        return bool(array.shape != arrays[error.name].shape)
     if isinstance(error, (IndexTypeRefused, UpdatesTypeRefused)):
         array = arrays[error.name]
         if array.dtype.kind not in "iufb" or error.wanted == "str":

@@ -398,6 +398,7 @@ def test_updates_of_another_shape_hide_no_bad_index(name: str, count: int) -> No
             ("scatter-add", "[0,0,0]", "[0,3,-1,1]", "[1,2,3]", "--dim", "0"),
             ("index[1]", "index[2]"),
         ),
+        (("gather", "[[1,2],[3,4]]", "[[0,2,-1]]", "--dim", "0"), ("index[0,1]", "index[0,2]")),
         (("nll-loss", "[[-1.5,-2.5]]", "[7,0]"), ("target[0]",)),
         (("nll-loss", "[[-1.5,-2.5]]", "[[7]]"), ()),
         (("nll-loss", "[[-1.5,-2.5]]", "[0,7]", "--ignore-index", "0"), ()),
@@ -411,3 +412,22 @@ def test_bad_indices_are_told_beside_a_shape(
     status, lines = check(capsys, "torch", *words)
     assert (status, len(lines)) == (1, len(places) + 2)
     assert [line.partition(" = ")[0] for line in lines[1:-1]] == [*places]
+
+
+@pytest.mark.parametrize(
+    ("words", "places"),
+    [
+        (("torch", "scatter", "[[1,2],[3,4]]", "[[0,2,-1]]", "[[5,6]]", "--dim", "0"), (1, 2)),
+        (("scatter-elements", "[[1,2],[3,4]]", "[[0,2,-3]]", "[[5,6]]"), (1, 2)),
+        (("numpy", "take-along-axis", "zeros:2x2", "[[0,7,1]]", "--axis", "0"), (1,)),
+        (("openvino", "gather-elements", "zeros:2x2", "[[0,1,2]]", "--axis", "0"), (2,)),
+        (("gather-elements", "zeros:3x2", "zeros:0x400000000000000000"), ()),  # no data is so wide
+    ],
+)
+def test_indices_that_do_not_fit_off_the_axis_hide_no_bad_index(
+    words: tuple[str, ...], places: tuple[int, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, lines = check(capsys, *words)
+    assert any("does not fit" in line for line in lines)
+    shown = [line.partition(" = ")[0].partition("[")[2] for line in lines if " = " in line]
+    assert shown == [f"0,{place}]" for place in places]
