@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 from pathlib import Path
 
 import numpy as np
@@ -176,6 +177,29 @@ def test_the_arrays_of_an_index_tuple_are_called_by_number(
     done = gscli("torch", "index", "all.npz", cwd=tmp_path)
     assert b"nothing for indices_0\n" in done.stderr
     assert b"--indices" not in done.stderr
+
+
+@pytest.mark.parametrize("name", ["indices", "indices_0"])
+def test_an_index_tuple_of_one_array_is_called_by_number_or_whole(
+    name: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "all.npz"
+    np.savez(path, **{"input": [1, 2], name: [1]})
+    inputs = load_many(str(path), ("input", "indices"), variadic="indices")
+    assert {key: item.array.tolist() for key, item in inputs.items()} == {
+        "input": [1, 2], "indices_0": [1],
+    }  # fmt: skip
+
+
+def test_a_container_that_is_there_keeps_the_reason_why_it_is_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind("all.npz")
+    with pytest.raises(CannotRead, match="cannot read all") as refusal:
+        load_many("all.npz", ("data", "indices"))
+    assert "a folder" not in refusal.value.valid
 
 
 def test_errors_of_a_named_input_are_told_beside_a_container(tmp_path: Path) -> None:
