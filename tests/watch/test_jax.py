@@ -57,7 +57,11 @@ def loop(x: Any) -> Any:
 # What JAX does in silence: the function, its arguments, and what is told of it.
 CALLS: dict[str, tuple[Callable[..., Any], tuple[Any, ...], str]] = {
     "jit": (jax.jit(pick), (TABLE, jnp.array([0, 7])), "= 7: is clipped to 4|in pick|table[at]"),
-    "several": (pick, (TABLE, jnp.array([7, 8, 0, -9])), "= 7: is clipped to 4, and 2 more such"),
+    "several": (
+        pick,
+        (TABLE, jnp.array([7, 8, 0, -9])),
+        "= 7: is clipped to 4, and 2 more indices are clipped",
+    ),
     "grad": (jax.grad(loss), (TABLE, jnp.array([0, 9, 1, 1, 1])), "reads the fill value|in loss"),
     "vmap": (jax.vmap(pick, (None, 0)), (TABLE, jnp.array([1, 5])), "= 5: is clipped to 4|in pick"),
     "scan": (
