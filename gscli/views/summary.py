@@ -18,7 +18,7 @@ from gscli.base.words import format_count, format_shape
 from gscli.kernel.reductions import REDUCTION_WORDS
 from gscli.kernel.tiles import cell_addresses
 from gscli.layout import Layout
-from gscli.layout.axes import Box, Fit, Negative, Shape
+from gscli.layout.axes import Box, Fit, Shape
 from gscli.plan.indices import MOST_FLATITER_AXES
 from gscli.traces import Trace
 from gscli.views.look import Signs
@@ -311,9 +311,11 @@ def _count_changed(trace: Trace, cells: Indices) -> int:
 
 def _count_dropped(trace: Trace, entries: int) -> int:
     """Entries of a refused call that its rules drop, which refuses nothing."""
-    numbers, policy = trace.plan.raw_indices(0, 0, entries), trace.layout.policy
-    is_below = (numbers < 0) & (policy.negative is Negative.SKIP)
-    return int(np.count_nonzero(is_below | (numbers == policy.ignored)))
+    from gscli.plan.outcomes import INDEX_OUTCOMES, classify_indices
+
+    _, codes = classify_indices(trace.plan, 0, trace.plan.raw_indices(0, 0, entries))
+    dropped = [INDEX_OUTCOMES.index("below") + 1, INDEX_OUTCOMES.index("ignored") + 1]
+    return int(np.count_nonzero(np.isin(codes, dropped)))
 
 
 def format_counts(trace: Trace, counts: Counts | None) -> str:
