@@ -41,12 +41,16 @@ def page(
 
 def _load_run(path: str) -> Trace | ComparisonResult:
     """The run or comparison that a file holds; ContentRefused where it holds something else."""
+    from gscli.files import read_standard_input
     from gscli.files.content import TEXT_LIMIT, open_content
     from gscli.files.formats.jsontext import parse_json
     from gscli.lab.documents import RUN_HINT
     from gscli.views.page import replay_document
 
-    with open_content("/dev/stdin" if path == "-" else path, TEXT_LIMIT) as content:
+    is_stream = path == "-"
+    with (
+        read_standard_input(None, TEXT_LIMIT) if is_stream else open_content(path, TEXT_LIMIT)
+    ) as content:
         document = parse_json(content.read_all(TEXT_LIMIT, "the text"), path).value
     if not isinstance(document, dict):
         raise ContentRefused("not a recorded run", where=sanitize(path), hint=RUN_HINT)
