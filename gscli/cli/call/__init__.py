@@ -63,7 +63,7 @@ def run_operator(call: Call) -> int:
     written first and drawn from their file.
     """
     settings = call.settings
-    expected = check_outputs(settings, [*call.words, *call.named.values()])
+    expected = check_outputs(settings, call.input_texts)
     call.is_lazy = bool(settings.is_save_only or settings.in_place)
     if settings.in_place:
         summary = call.run_in_place()
@@ -222,6 +222,11 @@ class Call:
     ) -> None:  # fmt: skip
         self.operator, self.words, self.named, self.texts = operator, words, named, texts
         self.settings, self._began = settings, time.perf_counter()
+
+    @property
+    def input_texts(self) -> list[str]:
+        """What was typed for inputs, in order or by name."""
+        return [*self.words, *self.named.values()]
 
     @cached_property
     def inputs(self) -> CallInputs:

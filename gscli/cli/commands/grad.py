@@ -65,8 +65,7 @@ def run_grad(
         raise UsageError(problem, where=f"--rules {rules}", hint=hint)
     settings = call.settings
     expected_name, source = _split_name(settings.expect or "")
-    words = [*call.words, *call.named.values()]
-    expected = check_outputs(settings._replace(expect=source or None), words)
+    expected = check_outputs(settings._replace(expect=source or None), call.input_texts)
     saved_name, path = _split_name(settings.output or "-")
     call.settings = settings._replace(output=settings.output and path, expect=source or None)
     if settings.dtype is None:
