@@ -284,8 +284,9 @@ def _choose_parser(option: CommandOption) -> Callable[[str], Any]:
         return partial(_parse_number, option)
     if option.choices:
         return lambda text: parse_choice(option.flags[-1].lstrip("-"), text, option.choices)
-    is_output = getattr(option.kind, "func", option.kind) is parse_output_path
-    return partial(option.kind, flag=option.flags[0]) if is_output else option.kind
+    if option.endings is not None:
+        return partial(parse_output_path, option.flags[0], endings=option.endings)
+    return option.kind
 
 
 def _parse_number(option: CommandOption, value: object) -> float:

@@ -71,16 +71,17 @@ def parse_engine(text: str) -> str:
 
 
 RASTERS = (".png", ".pdf", ".jpg", ".jpeg", ".gif", ".webp")
+PAGE_ENDINGS = (".html", ".htm")
 
 
-def parse_output_path(path: str, flag: str = "", endings: tuple[str, ...] = ()) -> str:
+def parse_output_path(flag: str, path: str, endings: Sequence[str] = ()) -> str:
     """A file or folder that is written, by the option `flag`; - is stdout.
 
     Pictures are SVG and pages HTML: other names would hold what their ending does not say.
     `endings`: those that a picture or a page may have, or none at all. A name that begins with - is
     the next option, where the name was left out.
 
-    >>> parse_output_path("picture.svg", "--svg")
+    >>> parse_output_path("--svg", "picture.svg")
     'picture.svg'
     """
     root, ending = os.path.splitext(path)
@@ -94,10 +95,6 @@ def parse_output_path(path: str, flag: str = "", endings: tuple[str, ...] = ()) 
     hint = f"{flag if endings else '--svg'} {name}, {others}"
     check_rule(is_known, problem, where, kind=UsageError, hint=hint)
     return path
-
-
-parse_svg_path = partial(parse_output_path, endings=(".svg",))
-parse_page_path = partial(parse_output_path, endings=(".html", ".htm"))
 
 
 def make_value_error(name: str, text: str, kind: str, valid: str) -> UsageError:
@@ -123,6 +120,7 @@ class CommandOption(Record):
     one of `unless` does, `needs`: what it is nothing without, `why`: the refusal. `complete`: what
     a shell offers for a word. `is_word`: it is a word of its own without a flag, `is_many`: all
     words that follow. `follows`: the one before it, whose value the completer takes too.
+    `endings`: those of what is written at its value, as `parse_output_path` has them.
     """
 
     help: str
@@ -132,7 +130,7 @@ class CommandOption(Record):
     has_variable: bool = False
     heading: Heading = "Options"
     name: str = ""
-    kind: Callable[..., Any] = str
+    kind: Callable[[str], Any] = str
     default: object = None
     minimum: float = 0
     maximum: float = MAX_NUMBER
@@ -148,6 +146,7 @@ class CommandOption(Record):
     is_word: bool = False
     is_many: bool = False
     follows: str = ""
+    endings: tuple[str, ...] | None = None
 
     @property
     def flags(self) -> tuple[str, ...]:
@@ -174,7 +173,7 @@ OTHER_RESULTS = (
 
 # What a field of `Settings` or a parameter of a command's function has for its default.
 option: Callable[..., Any] = CommandOption
-output_option = partial(option, kind=parse_output_path)
+output_option = partial(option, endings=())
 
 
 def argument(
@@ -233,7 +232,7 @@ class Settings(Record):
 
     output: str | None = _of_result(
         "write the result to FILE[::NAME] in place of a picture; - is stdout", "FILE", "-o",
-        kind=parse_output_path,
+        endings=(),
     )  # fmt: skip
     format: str | None = _of_result("format of the result", "NAME", "-f", FORMATS)
     json: str | None = _of_result(
@@ -288,12 +287,12 @@ class Settings(Record):
         "one entry at a time, --svg a.svg into a-0.svg, a-1.svg, …; N shows only that step",
         "[N]", alone="all",
     )  # fmt: skip
-    svg: str | None = _on_picture("also save the picture as SVG", "FILE", kind=parse_svg_path)
+    svg: str | None = _on_picture("also save the picture as SVG", "FILE", endings=(".svg",))
     theme: Literal["light", "dark"] = _on_picture(
         "ground that the SVG will stand on", "NAME", default="light",
         needs="svg", why="--theme is the ground of an SVG",
     )  # fmt: skip
-    html: str | None = _on_picture("also save an interactive page", "FILE", kind=parse_page_path)
+    html: str | None = _on_picture("also save an interactive page", "FILE", endings=PAGE_ENDINGS)
     quiz: bool = _on_picture(
         "the page hides the output and asks for it",
         needs="html", why="--quiz is a question on a page",

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from gscli.base import ContentRefused, GscliError, UsageError
 from gscli.base.words import sanitize
 from gscli.cli.building import complete_file, tool
-from gscli.cli.options import argument, option, parse_page_path, print_stderr
+from gscli.cli.options import PAGE_ENDINGS, argument, option, print_stderr
 
 if TYPE_CHECKING:
     from gscli.lab.answers import ComparisonResult
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @tool("page")
 def page(
     runs: Sequence[str] = argument("RUN.json...", "documents of --json; - is stdin", complete_file),
-    output: str = option("the page; - is stdout", "FILE", "-o", kind=parse_page_path, default=...),
+    output: str = option("the page; - is stdout", "FILE", "-o", endings=PAGE_ENDINGS, default=...),
     title: str | None = option("title of the lesson", "TEXT"),
     quiz: bool = option("hide outputs of runs and ask for them"),
 ) -> int:
