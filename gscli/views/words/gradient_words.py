@@ -30,7 +30,6 @@ from gscli.views.words.vocabularies import describe_tensor
 MOST_VALUES = 12
 
 _GATHER = "Each cotangent is added to the cell of {data} that its output was read from."
-_EXTREME = "The cotangent of a cell goes to what equals the {which} there: {tie}."
 _PURPOSES = {
     "none": "The cotangent of a cell goes to the update that was written there{writers}{others}.",
     "add": "The cotangent of a cell goes to every update that was added there{times}{also}.",
@@ -40,6 +39,8 @@ _PURPOSES = {
     "div": "The cotangent of a cell goes to data over the product of updates, and to each update "
     "by the rule of quotients.",
     "pow": "The cotangent of a cell goes to data and to each update by the rule of powers.",
+    "max": "The cotangent of a cell goes to what equals the largest there: {tie}.",
+    "min": "The cotangent of a cell goes to what equals the smallest there: {tie}.",
     "mean": "The cotangent of a cell is divided by how many values met there, and goes to each.",
     "sqrt_n": "The cotangent of a cell is divided by the root of how many values met there, and "
     "goes to each.",
@@ -85,17 +86,14 @@ def describe_purpose(gradients: Gradients) -> str:
     layout, data = run.layout, run.layout.data_name
     if run.kind == "gather":
         return _GATHER.format(data=data)
-    if run.reduction in ("max", "min"):
-        which = "largest" if run.reduction == "max" else "smallest"
-        sentence = _EXTREME.format(which=which, tie=TIES[convention.ties])
-    else:
-        scale = layout.updates and layout.updates.scale
-        sentence = _PURPOSES[run.reduction].format(
-            times="" if scale is None else f", times {scale}",
-            writers="" if gradients.writers == "last" else ", every one of several writers",
-            others=f"; {data} keeps the others" if data else "",
-            also=f", and to {data}" if data and layout.include_self else "",
-        )
+    scale = layout.updates and layout.updates.scale
+    sentence = _PURPOSES[run.reduction].format(
+        times="" if scale is None else f", times {scale}",
+        writers="" if gradients.writers == "last" else ", every one of several writers",
+        others=f"; {data} keeps the others" if data else "",
+        also=f", and to {data}" if data and layout.include_self else "",
+        tie=TIES[convention.ties],
+    )
     if data and not layout.include_self and run.reduction != "none":
         sentence += f" Where {data} was written to it takes no part: 0."
     return sentence
