@@ -487,6 +487,7 @@ def test_a_page_of_gathers_adds_up_step_by_step(tmp_path: Path) -> None:
     words = ("gather", "[1.0,2.0,3.0]", "[2,0,2]", "--cotangent", "[1,10,100]")
     screen = call_gscli("grad", *words, "--step", "all", "--html", str(page)).stdout.decode()
     assert "gradient of data[2]: 1 + 100 = 101, again after a" in screen
+    assert "gradient of data starts as 0 everywhere." in page.read_text()
     facts = json.loads(re.search(r'class="facts">(.*?)</script>', page.read_text())[1])
     sums = [entry["sum"] for entry in facts["entries"]]
     assert sums == ["0 + 1 = 1", "0 + 10 = 10", "1 + 100 = 101"]

@@ -187,7 +187,7 @@ class Formula:
             kept = "; a cell that is hit forgets its old value" if forgets else ""
             filled = f"{sanitize(repr(layout.fill_value))} everywhere"
             start = f"a copy of {layout.data_name}" if layout.data_name else filled
-            yield f"output starts as {start}{kept}."
+            yield f"{self._trace.output_name} starts as {start}{kept}."
         sentences = [describe_idle_updates(self._trace), REDUCTION_WORDS[layout.reduction].first]
         yield from filter(None, sentences)
         if columns and columns[0].vector_dim is not None:
@@ -220,8 +220,9 @@ class Formula:
 
     def _legal(self, number: int) -> str:
         low, high = legal_range(self._layout.axes[number], self._layout.policy)
-        place, data = self._layout.data_axis(number), self._layout.data_name or "output"
-        name = f"the flat {data}" if place is None else f"axis {place}"
+        place, trace = self._layout.data_axis(number), self._trace
+        flat = f"the flat {self._layout.data_name or trace.output_name}"
+        name = flat if place is None else f"axis {place}"
         if self._trace.operator.shape_inputs.get(self._written_axes[number]) == "ascending":
             return f"{low} and up in ascending order on {name}"  # the last number is the size
         if high < 0:
