@@ -95,7 +95,7 @@ def divide_as_c(cells: Array, divisors: Array) -> Array:
 
 
 def convert_exponents(cells: Array, exponents: Array) -> Array:
-    """Exponents as cells take them: of a whole one the low six bits count, sign and all.
+    """Exponents as cells take them: in integer types the low six bits count, sign and all.
 
     Of a cell without axes all bits count, and a whole exponent below zero is refused.
 
@@ -213,7 +213,7 @@ REDUCTION_WORDS: dict[Reduction, ReductionWords] = {
         "{target} is raised to the power of {result}", "{target} **= {update}",
         repeated="raised to the product",
         first="Updates of one cell are multiplied first; the product, in data's type, is its "
-        "exponent, and of a whole one the low 6 bits count unless data has no axes.",
+        "exponent, of which in integer types the low 6 bits count unless data has no axes.",
     ),
     "max": ReductionWords(
         "max", "", "or", "that {thing} keeps the larger of itself and {update}",

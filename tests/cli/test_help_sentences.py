@@ -167,6 +167,7 @@ HELD: list[tuple[str, str, str, Any]] = [
     ("jax.at.divide", "types of 2 bits", "jax at-divide [1] [0] [1] --dtype int2",
      "x cannot be int2"),
     ("jax.at.power", "-1 is 63", "jax at-power [2] [0] [-1]", ["-9223372036854775808"]),
+    ("jax.at.power", "in integer types", "jax at-power [2.0] [0] [64]", [2.0**64]),
     ("jax.take", "-1 reads 0", "jax take [10,20] [-1] --mode clip", [10]),
     ("jax.take", "2^32 + 1 reads row 1", "jax take [10,20] [4294967297]", [20]),
     ("jax.take", "length 0", "jax take [] [0]", "index into an empty axis"),

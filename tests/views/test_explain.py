@@ -415,6 +415,7 @@ def test_updates_that_meet_each_other_first_are_told_so_below_a_picture() -> Non
     run = trace("jax.at.power", {"x": [2], "indices_0": [0, 0], "values": [8, 9]})
     text = render_text(Picture(run, PLAIN), PLAIN)
     assert "output[0], twice: 2 ^ (8 × 9 → 8) = 256" in text
+    assert any("in integer types the low 6 bits" in line for line in Formula(run).meaning)
 
 
 def test_updates_that_do_not_show_in_output_have_all_their_digits() -> None:

@@ -160,8 +160,8 @@ def at_power() -> None:
     """Raise the cells or slices that an index tuple names; every occurrence of a cell counts.
 
     Subscript, shapes and modes as in at.set. The values for one cell are multiplied, converted to
-    x's type, and are the exponent; of a whole exponent JAX 0.10 takes the low 6 bits, so that -1
-    is 63 (of an x without axes, outside jit, all of it, and refuses one below zero). Integers wrap;
+    x's type, and are the exponent; in integer types JAX 0.10 takes its low 6 bits, so that -1 is
+    63 (of an x without axes, outside jit, all of it, and refuses one below zero). Integers wrap;
     types of 4 bits, and bool with bool, are refused.
     """
 
