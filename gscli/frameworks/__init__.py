@@ -261,11 +261,12 @@ def _check_names_apart(operator: Operator, words: Sequence[str]) -> None:
             raise UsageError(problem, where=sanitize(word), hint=hint[:200])
 
 
-def check_single_stdin(words: Sequence[object], where: str = "") -> None:
-    """UsageError where more than one of some inputs is -, or a member of it."""
+def check_single_stdin(words: Sequence[object], where: str = "") -> list[object]:
+    """Which of some inputs is -, or a member of it, if any; UsageError where several are."""
     problem, hint = "only one input can be - (standard input)", "put the others into files"
-    count = sum(str(word).partition("::")[0].strip() == "-" for word in words)
-    check_rule(count <= 1, problem, where, kind=UsageError, hint=hint)
+    readers = [word for word in words if str(word).partition("::")[0].strip() == "-"]
+    check_rule(len(readers) <= 1, problem, where, kind=UsageError, hint=hint)
+    return readers
 
 
 def _surplus_hint(

@@ -24,14 +24,21 @@ from typing import Any
 
 import numpy as np
 
-from gscli.base import ContentRefused, GscliError, IndexRefused, LimitRefused, UsageError
+from gscli.base import (
+    ContentRefused,
+    GscliError,
+    IndexRefused,
+    LimitRefused,
+    UsageError,
+    check_rule,
+)
 from gscli.base.words import sanitize
 from gscli.declare import STRICT_HINT
 from gscli.files import LoadedInput, check_replaced, load, save
 from gscli.files.formats.jsonarray import array_of_json, dump_json
 from gscli.files.formats.jsontext import ParsedJson, parse_json
 from gscli.files.request import ReadRequest
-from gscli.frameworks import find_operator
+from gscli.frameworks import check_single_stdin, find_operator
 from gscli.frameworks.execute import prepare, run_plan
 from gscli.lab.calls import find_flaw, read_call, read_input_values, read_name
 from gscli.lab.difference import Tolerance
@@ -49,16 +56,17 @@ _KEYS = (
     "id", "framework", "op", "opset", "device", "inputs", "attrs", "output", "expect", "rtol",
     "atol",
 )  # fmt: skip
-# `[]` are indices far more often than data.
-_REQUEST = ReadRequest(dtype_if_empty=np.dtype(np.int64), limit=MAX_INPUT_BYTES)
 
 _JOB_EXAMPLE = '{"id": …, "op": …, "inputs": {…}, "attrs": {…}}'
 
 
-def run_job(line: bytes, number: int) -> dict[str, Any]:
+def run_job(line: bytes, number: int, stdin_readers: list[object]) -> dict[str, Any]:
     """The result of one line, as a JSON-able dict; never raises GscliError.
 
-    >>> run_job(b'{"op": "gather", "inputs": {"data": [10, 20], "indices": [1]}}', 1)["output"]
+    `stdin_readers`: what has read standard input, the jobs' own file or an input of a job before
+    this one. It can be read once; an input of this job that reads it is added.
+
+    >>> run_job(b'{"op": "gather", "inputs": {"data": [10, 20], "indices": [1]}}', 1, [])["output"]
     {'dtype': 'int64', 'shape': [1], 'data': [20]}
     """
     name: object = None
@@ -66,7 +74,7 @@ def run_job(line: bytes, number: int) -> dict[str, Any]:
         read = parse_json(line, f"line {number}").value
         name = read.get("id", number) if isinstance(read, dict) else None
         job = _validate_job(read, number)
-        trace = _run_call(job)
+        trace = _run_call(job, stdin_readers)
         if "output" in job:
             save(job["output"], trace.output)
         result = {"id": name, "output": job.get("output") or dump_json(trace.output)}
@@ -131,12 +139,14 @@ def _validate_job(job: Any, number: int) -> dict[str, Any]:
     return dict(job)
 
 
-def _run_call(job: Mapping[str, Any]) -> Trace:
+def _run_call(job: Mapping[str, Any], stdin_readers: list[object]) -> Trace:
     operator = find_operator(read_name(job))
     values = read_input_values(job)
     operator.check_input_names(values)  # before files are read for nothing
+    words = [word for word in (*values.values(), job.get("expect")) if isinstance(word, str)]
     if "output" in job:
-        check_replaced(job["output"], (word for word in values.values() if isinstance(word, str)))
+        check_replaced(job["output"], words)
+    stdin_readers[:] = check_single_stdin([*stdin_readers, *words])
     left = MAX_JOB_BYTES
 
     def load_part(value: object, name: str) -> LoadedInput:
@@ -169,16 +179,15 @@ def _load(value: object, name: str, limit: int = MAX_INPUT_BYTES) -> LoadedInput
     shown = sanitize(name, 60)
     if isinstance(value, str):
         return load(value, name=shown, empty_dtype="int64", max_bytes=limit)
-    request = _REQUEST if limit == _REQUEST.limit else _REQUEST._replace(limit=limit)
+    # `[]` are indices far more often than data
+    request = ReadRequest(dtype_if_empty=np.dtype(np.int64), limit=limit)
     return array_of_json(ParsedJson(value, "", shown, shown), request, "inline")
 
 
 def _parse_tolerance(job: Mapping[str, Any], name: str) -> float | None:
     """`rtol` or `atol`, a finite number from 0 up; None where it is not given."""
     value = job.get(name)
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < inf:
-        where = f"{name}: {sanitize(str(value), 60)}"
-        raise UsageError(f"{name} takes a number", where=where, valid="0, 1e-6, …")
-    return float(value)
+    is_legal = value is None or (type(value) in (int, float) and 0 <= value < inf)
+    where = f"{name}: {sanitize(str(value), 60)}"
+    check_rule(is_legal, f"{name} takes a number", where, kind=UsageError, valid="0, 1e-6, …")
+    return None if value is None else float(value)

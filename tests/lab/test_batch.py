@@ -51,7 +51,7 @@ def test_the_answers_are_those_of_the_library() -> None:
         inputs = dict(zip(names, (data, indices), strict=True))
         described = {key: dump_json(value) for key, value in inputs.items()}
         job = {"op": name, "inputs": described, "attrs": attrs}
-        found = load_json(run_job(json.dumps(job).encode(), 1)["output"])
+        found = load_json(run_job(json.dumps(job).encode(), 1, [])["output"])
         expected = package.run(name, inputs, attrs)
         assert found.dtype == expected.dtype
         assert np.array_equal(found, expected)
@@ -60,7 +60,7 @@ def test_the_answers_are_those_of_the_library() -> None:
 def test_untyped_updates_take_the_type_of_data() -> None:
     data = {"dtype": "float32", "shape": [2], "data": [1, 2]}
     job = {"op": "scatter_nd", "inputs": {"data": data, "indices": [[0]], "updates": [1.5]}}
-    output = run_job(json.dumps(job).encode(), 1)["output"]
+    output = run_job(json.dumps(job).encode(), 1, [])["output"]
     assert output == {"dtype": "float32", "shape": [2], "data": [1.5, 2.0]}
 
 
@@ -87,7 +87,7 @@ BAD = [
 
 @pytest.mark.parametrize(("line", "kind", "problem"), BAD)
 def test_a_bad_line_is_answered_by_its_error(line: bytes, kind: str, problem: str) -> None:
-    found = run_job(line, 7)
+    found = run_job(line, 7, [])
     assert found.get("line", found["id"]) == 7
     assert set(found) - {"line"} == {"id", "error"}
     assert found["error"]["kind"] == kind
@@ -96,10 +96,10 @@ def test_a_bad_line_is_answered_by_its_error(line: bytes, kind: str, problem: st
 
 def test_a_recorded_case_among_jobs_is_told_what_runs_it() -> None:
     output = {"dtype": "int64", "shape": [1], "data": [20]}
-    found = run_job(lines({**GATHER, "output": output}), 1)
+    found = run_job(lines({**GATHER, "output": output}), 1, [])
     hint = "gscli verify runs recorded cases, whose output is a tensor"
     assert found["error"]["hint"] == hint
-    usual = run_job(lines({**GATHER, "output": "-"}), 1)["error"]["hint"]
+    usual = run_job(lines({**GATHER, "output": "-"}), 1, [])["error"]["hint"]
     assert usual == "what a line holds: gscli batch --help"
 
 
@@ -123,6 +123,39 @@ def test_jobs_through_a_pipe_in_one_process() -> None:
     assert [json.loads(line)["id"] for line in io.BytesIO(done.stdout)] == list(range(500))
 
 
+PIPED = {"op": "gather", "inputs": {"data": "-", "indices": [0]}}
+
+
+@pytest.mark.parametrize(
+    ("jobs", "stdin", "refused"),
+    [
+        ((PIPED, GATHER), None, [True, False]),  # standard input holds the jobs
+        ((GATHER, PIPED, PIPED), b"[7,8]", [False, False, True]),
+        (({**PIPED, "inputs": {"data": "-::a", "indices": "-::b"}}, PIPED), b"[7]", [True, False]),
+        (({**PIPED, "expect": "-"}, GATHER), b"[7]", [True, False]),
+    ],
+)
+def test_standard_input_is_read_once(
+    jobs: tuple[object, ...], stdin: bytes | None, refused: list[bool], tmp_path: Path
+) -> None:
+    (tmp_path / "jobs.jsonl").write_bytes(lines(*jobs))
+    path = "-" if stdin is None else str(tmp_path / "jobs.jsonl")
+    done = gscli("batch", path, stdin=lines(*jobs) if stdin is None else stdin)
+    errors = [json.loads(line).get("error") for line in io.BytesIO(done.stdout)]
+    assert [error is not None for error in errors] == refused
+    problem = "only one input can be - (standard input)"
+    assert {error["problem"] for error in errors if error} == {problem}
+
+
+def test_an_output_replaces_no_file_of_what_is_expected(tmp_path: Path) -> None:
+    """As with --expect of a command: its other arrays would be lost."""
+    path = str(tmp_path / "several.npz")
+    np.savez(path, a=np.array([20]), b=np.array([1]))
+    found = run_job(lines({**GATHER, "output": path, "expect": f"{path}::a"}), 1, [])
+    assert "would be lost" in found["error"]["problem"]
+    assert sorted(np.load(path)) == ["a", "b"]
+
+
 def test_a_file_that_is_not_there_is_unreadable(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_safely(["batch", "nofile.jsonl"]) == 66
     assert "nofile.jsonl: no such file" in capsys.readouterr().err
@@ -130,13 +163,15 @@ def test_a_file_that_is_not_there_is_unreadable(capsys: pytest.CaptureFixture[st
 
 def test_warnings_stand_beside_the_output() -> None:
     job = {"op": "scatter_nd", "inputs": {"data": [1], "indices": [[0], [0]], "updates": [8, 9]}}
-    found = run_job(json.dumps(job).encode(), 1)
+    found = run_job(json.dumps(job).encode(), 1, [])
     assert found["output"]["data"] == [9]
     assert [one["problem"] for one in found["warnings"]] == ["2 entries write the same cell"]
-    assert "warnings" not in run_job(json.dumps({**job, "attrs": {"reduction": "add"}}).encode(), 1)
+    assert "warnings" not in run_job(
+        json.dumps({**job, "attrs": {"reduction": "add"}}).encode(), 1, []
+    )
     narrow = {"dtype": "int8", "shape": [1], "data": [0]}
     widened = {"op": "gather", "inputs": {"data": [1], "indices": narrow}}
-    (warning,) = run_job(json.dumps(widened).encode(), 1)["warnings"]
+    (warning,) = run_job(json.dumps(widened).encode(), 1, [])["warnings"]
     assert warning["problem"] == "indices is int8, widened to int64"
 
 
@@ -207,20 +242,20 @@ def test_an_output_that_cannot_be_written_is_refused(
 )
 def test_operators_go_by_every_spelling(name: str) -> None:
     job = {"op": name, "inputs": {"a": [1, 2], "indices_0": [0, 0], "b": 1}}
-    assert run_job(json.dumps(job).encode(), 1)["output"]["data"] == [3, 2]
+    assert run_job(json.dumps(job).encode(), 1, [])["output"]["data"] == [3, 2]
 
 
 def test_a_name_that_several_frameworks_have_is_refused_with_them() -> None:
-    found = run_job(b'{"op": "segment_sum", "inputs": {}}', 1)["error"]
+    found = run_job(b'{"op": "segment_sum", "inputs": {}}', 1, [])["error"]
     assert found["code"] == 2
     assert "tensorflow.segment_sum" in found["hint"]
 
 
 @pytest.mark.parametrize("line", [b"broken", b"{}", b'{"op": "gather", "inputs": {}, "more": 1}'])
 def test_every_refused_line_has_a_way_on(line: bytes) -> None:
-    assert run_job(line, 1)["error"]["hint"] == "what a line holds: gscli batch --help"
+    assert run_job(line, 1, [])["error"]["hint"] == "what a line holds: gscli batch --help"
     job = b'{"op": "gather", "inputs": {"data": [1], "indices": [0]}, "output": "no/such.npy"}'
-    assert run_job(job, 1)["error"]["hint"].endswith("or name another place")
+    assert run_job(job, 1, [])["error"]["hint"].endswith("or name another place")
 
 
 def test_a_call_is_spelt_as_recorded_cases_have_it() -> None:
@@ -230,14 +265,14 @@ def test_a_call_is_spelt_as_recorded_cases_have_it() -> None:
     )
     inputs = {"data": [10, 20, 30], "indices": [-1]}
     results = [
-        run_job(json.dumps({**case, "inputs": inputs}).encode(), 1)["output"] for case in cases
+        run_job(json.dumps({**case, "inputs": inputs}).encode(), 1, [])["output"] for case in cases
     ]
     assert results[0] == results[1] == {"dtype": "int64", "shape": [1], "data": [30]}
 
 
 def test_a_line_that_is_no_text_is_named_once() -> None:
-    assert run_job(b"\x93", 2)["error"]["where"] == "line 2"
-    assert run_job(b"words", 2)["error"]["where"] == "line 2: expecting value"
+    assert run_job(b"\x93", 2, [])["error"]["where"] == "line 2"
+    assert run_job(b"words", 2, [])["error"]["where"] == "line 2: expecting value"
     with pytest.raises(ContentRefused) as caught:
         parse_case(b"\x93", "x.jsonl line 2")
     assert (caught.value.problem, caught.value.where) == (
@@ -266,12 +301,12 @@ def test_no_hint_of_a_line_has_an_option_and_no_lost_file_hides_an_index() -> No
         {"op": "scatter-nd", "inputs": mask, "attrs": {"reduction": "max"}},
         {"op": "jax.segment-sum", "inputs": {"data": [], "segment_ids": []}},
     )
-    hints = [run_job(json.dumps(job).encode(), 1)["error"]["hint"] for job in jobs]
+    hints = [run_job(json.dumps(job).encode(), 1, [])["error"]["hint"] for job in jobs]
     assert hints == [
         'numbers have one: {"dtype": "int32", …} as an input', '"attrs": {"num-segments": "N"}'
     ]  # fmt: skip
     lost = {**GATHER, "inputs": {"data": [1, 2], "indices": [5]}, "expect": "no.npy"}
-    assert run_job(json.dumps(lost).encode(), 1)["error"]["problem"] == "index out of range"
+    assert run_job(json.dumps(lost).encode(), 1, [])["error"]["problem"] == "index out of range"
 
 
 def test_a_refused_call_names_its_file_and_has_the_hint_of_the_command(
@@ -281,16 +316,16 @@ def test_a_refused_call_names_its_file_and_has_the_hint_of_the_command(
     np.save("bad.npy", np.array([1, 5]))
     job = {"op": "torch.gather", "inputs": {"input": [[1, 2]], "index": [[5]]}, "attrs": {"dim": 1}}
     calls = {**GATHER, "inputs": {"data": [10, 20], "indices": "bad.npy"}}, job
-    errors = [run_job(json.dumps(call).encode(), 1)["error"] for call in calls]
+    errors = [run_job(json.dumps(call).encode(), 1, [])["error"] for call in calls]
     assert [(error["where"], error["hint"].rpartition(": ")[2]) for error in errors] == [
         ("bad.npy: indices[1] = 5", "gscli compare gather '[10, 20]' bad.npy"),
         ("index[0,0] = 5", "gscli compare gather-elements --axis=1 '[[1, 2]]' '[[5]]'"),
     ]
     flat = {**GATHER, "attrs": {"axis": 4}}
-    hint = run_job(json.dumps(flat).encode(), 1)["error"]["hint"]
+    hint = run_job(json.dumps(flat).encode(), 1, [])["error"]["hint"]
     assert hint.startswith("an example that runs: gscli gather ")
     unsorted = {"op": "segment-sum", "inputs": {"data": [1, 2], "segment_ids": [1, 0]}}
     refused = run_job(
-        json.dumps({**unsorted, "framework": "tensorflow", "expect": [1]}).encode(), 1
+        json.dumps({**unsorted, "framework": "tensorflow", "expect": [1]}).encode(), 1, []
     )
     assert "unsorted-segment-sum" in refused["error"]["hint"]

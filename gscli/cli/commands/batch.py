@@ -48,11 +48,12 @@ def batch(
     from gscli.views.progress_bar import ProgressBar
 
     failed = False
+    stdin_readers: list[object] = [file]
     with ProgressBar("jobs", None, quiet=quiet) as progress:
         for number, line in enumerate(read_lines(file), 1):
             if not line.strip():
                 continue
-            result = run_job(line, number)
+            result = run_job(line, number, stdin_readers)
             wrong = "error" in result or not result.get("expectation", {"equal": True})["equal"]
             failed = failed or wrong
             if wrong or not quiet:

@@ -74,9 +74,8 @@ def show(
     flags = settings.list_flags(*PICTURE_OPTIONS, "svg", "dtype")
     shown: list[tuple[str, list[Member] | None, Content | None]] = []
     for text in words:
-        stdin = None
-        if text.strip() == "-":
-            stdin = files.read_standard_input(None, settings.max_bytes or files.MAX_BYTES)
+        limit = settings.max_bytes or files.MAX_BYTES
+        stdin = files.read_standard_input(None, limit) if text.strip() == "-" else None
         listed = _list_several(text, settings.max_bytes, stdin)
         if listed is not None and not stat:
             hint = f"name one of them: {member_word(text, listed[0].name)}, or " if listed else ""
