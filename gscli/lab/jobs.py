@@ -19,7 +19,7 @@ import json
 import re
 from collections.abc import Mapping
 from contextlib import suppress
-from math import inf
+from sys import float_info
 from typing import Any
 
 import numpy as np
@@ -185,9 +185,9 @@ def _load(value: object, name: str, limit: int = MAX_INPUT_BYTES) -> LoadedInput
 
 
 def _parse_tolerance(job: Mapping[str, Any], name: str) -> float | None:
-    """`rtol` or `atol`, a finite number from 0 up; None where it is not given."""
+    """`rtol` or `atol`, a number from 0 to what a float holds; None where it is not given."""
     value = job.get(name)
-    is_legal = value is None or (type(value) in (int, float) and 0 <= value < inf)
+    is_legal = value is None or (type(value) in (int, float) and 0 <= value <= float_info.max)
     where = f"{name}: {sanitize(str(value), 60)}"
     check_rule(is_legal, f"{name} takes a number", where, kind=UsageError, valid="0, 1e-6, …")
     return None if value is None else float(value)

@@ -80,6 +80,7 @@ BAD = [
     (lines({**GATHER, "rtol": 1}), "UsageError", "rtol and atol go with expect"),
     (lines({**GATHER, "expect": [20], "atol": -1}), "UsageError", "atol takes a number"),
     (lines({**GATHER, "expect": [20], "rtol": True}), "UsageError", "rtol takes a number"),
+    (lines({**GATHER, "expect": [20], "rtol": 10**400}), "UsageError", "rtol takes a number"),
     (lines({**GATHER, "expect": "missing.npy"}), "CannotRead", "cannot read"),
     (b'{"op": "gather", "op": "take", "inputs": {}}', "ContentRefused", ""),
 ]
