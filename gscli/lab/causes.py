@@ -16,7 +16,7 @@ from typing import TypeAlias
 import numpy as np
 
 from gscli.base import GscliError, InputRefused, check_rule
-from gscli.base.arrays import Array, integer_limits, parse_dtype
+from gscli.base.arrays import Array, BoolArray, integer_limits, parse_dtype
 from gscli.base.records import Record
 from gscli.base.words import INTEGERS
 from gscli.kernel.reductions import REDUCTION_WORDS, REDUCTIONS, saturating_cast
@@ -31,6 +31,7 @@ from gscli.lab.sample import (
     read_untouched,
     run_candidates,
 )
+from gscli.layout import Layout
 from gscli.layout.axes import (
     CLIP_OUTSIDE,
     SKIP_OUTSIDE,
@@ -258,11 +259,9 @@ def _column_major(array: Array) -> Array:
     return array.reshape(-1, order="F").reshape(array.shape)
 
 
-def _shift_last(by: int, array: Array) -> Array:
-    """The last number of each index vector moved."""
-    moved = array.copy()
-    moved[..., -1] += np.asarray(by).astype(array.dtype)
-    return moved
+def _mark_last(array: Array) -> BoolArray:
+    """1 for the last number of each index vector, 0 for the others."""
+    return np.equal(np.arange(array.shape[-1], 0, -1), 1)
 
 
 def _wrap_bits(dtype: str, array: Array) -> Array:
@@ -276,7 +275,6 @@ def _repeat_first(array: Array) -> Array:
 _INDEX_TRANSFORMS: dict[str, ArrayTransform] = {
     "indices are counted from 1": lambda array: array - np.ones((), array.dtype),
     "indices are counted from -1": lambda array: array + np.ones((), array.dtype),
-    "indices are read in column-major order": _column_major,
     "indices are sorted": partial(np.sort, axis=0),
     "indices are reversed": lambda array: array[::-1],
     "the first indices are used for every entry": _repeat_first,
@@ -286,23 +284,21 @@ _INDEX_TRANSFORMS: dict[str, ArrayTransform] = {
 _VECTOR_TRANSFORMS: dict[str, ArrayTransform] = {
     "the numbers of each index vector are read in reverse order": lambda array: array[..., ::-1],
     "index vectors lie along the first axis of indices": lambda array: np.moveaxis(array, 0, -1),
-    "the last number of each index vector is one too high": partial(_shift_last, 1),
-    "the last number of each index vector is one too low": partial(_shift_last, -1),
+    "the last number of each index vector is one too high": lambda array: array + _mark_last(array),
+    "the last number of each index vector is one too low": lambda array: array - _mark_last(array),
 }
 
 # Of indices with several axes, none of which is that of vectors.
 _ROW_TRANSFORMS: dict[str, ArrayTransform] = {
     "indices are reversed along their last axis": lambda array: array[..., ::-1],
 }
-_UPDATE_TRANSFORMS: dict[str, ArrayTransform] = {
-    "the first update is used for every entry": _repeat_first,
-    "updates are one entry late": lambda array: np.roll(array, 1, axis=0),
-    "updates are one entry early": lambda array: np.roll(array, -1, axis=0),
-    "updates are read in column-major order": _column_major,
-}
 
-# Of updates that are not added, or it is a subtraction.
-_SIGN_TRANSFORMS: dict[str, ArrayTransform] = {"updates have the other sign": np.negative}
+# Of the axis of updates on which entries lie, in the words for what stands at each place of it.
+_ENTRY_TRANSFORMS: dict[str, ArrayTransform] = {
+    "the first {update} is used for every {entry}": _repeat_first,
+    "updates are one {entry} late": lambda array: np.roll(array, 1, axis=0),
+    "updates are one {entry} early": lambda array: np.roll(array, -1, axis=0),
+}
 
 
 def zero_row(row: int, array: Array) -> Array:
@@ -313,20 +309,8 @@ def zero_row(row: int, array: Array) -> Array:
 
 
 _DATA_TRANSFORMS: dict[str, ArrayTransform] = {
-    "data is read in column-major order": _column_major,
     "row 0 of data is padding, which is zero": partial(zero_row, 0),
     "the last row of data is padding, which is zero": partial(zero_row, -1),
-}
-
-# Of data whose first axis no index addresses.
-_BATCH_TRANSFORMS: dict[str, ArrayTransform] = {
-    "the first batch of data is used for every batch": _repeat_first,
-}
-
-# Of indices and updates alike.
-_LEFT_OUT: dict[str, ArrayTransform] = {
-    "the first entry is left out": lambda array: array[1:],
-    "the last entry is left out": lambda array: array[:-1],
 }
 
 _AXES, _BATCHES = ("axis", "dim"), "batch_dims"
@@ -337,26 +321,26 @@ def _input_mistakes(call: CallVariants) -> DeferredRuns:
     sources = layout.index_inputs
     indices = sources[0] if len(sources) == 1 and sources[0] in inputs else ""
     updates = layout.value_names[1] or ""
-    has_batches = any(axis.column is None for axis in layout.axes[:1])
-    is_summed = layout.reduction in ("add", "sub")
-    changed = {
-        indices: _index_transforms(call.trace, indices),
-        updates: _UPDATE_TRANSFORMS | ({} if is_summed else _SIGN_TRANSFORMS),
-        layout.data_name or "": _DATA_TRANSFORMS | (_BATCH_TRANSFORMS if has_batches else {}),
-    }  # fmt: skip
-    for name, changes in changed.items():
+    of_updates, of_data = _update_transforms(layout), dict(_DATA_TRANSFORMS)
+    if layout.reduction not in ("add", "sub"):  # of those a sum is the other one
+        of_updates["updates have the other sign"] = np.negative
+    if any(axis.column is None for axis in layout.axes[:1]):
+        of_data["the first batch of data is used for every batch"] = _repeat_first
+    changed = (
+        ("indices are", indices, _index_transforms(call.trace, indices)),
+        ("updates are", updates, of_updates),
+        ("data is", layout.data_name or "", of_data),
+    )
+    for words, name, changes in changed:
         array = inputs.get(name)
         if array is None or not array.ndim or not 0 < array.nbytes <= MAX_TRANSFORMED_BYTES:
             continue
-        for cause, change in changes.items():
+        in_order = {f"{words} read in column-major order": _column_major}
+        for cause, change in (in_order | changes).items():
             yield cause, partial(call.with_inputs, {name: change})
         for order in _other_orders(array):
-            if tuple(array.shape[axis] for axis in order) == array.shape:
-                transpose = partial(np.transpose, axes=order)
-                yield f"{name} is transposed", partial(call.with_inputs, {name: transpose})
-    if indices and updates and inputs[indices].ndim and inputs[updates].ndim:
-        for cause, change in _LEFT_OUT.items():
-            yield cause, partial(call.with_inputs, {indices: change, updates: change})
+            transpose = partial(np.transpose, axes=order)
+            yield f"{name} is transposed", partial(call.with_inputs, {name: transpose})
     output, is_whole = call.trace.output, call.cells is None and not call.trace.is_refused
     for order in _other_orders(output) if is_whole else ():
         yield "the result is transposed", partial(np.transpose, output, order)
@@ -364,6 +348,24 @@ def _input_mistakes(call: CallVariants) -> DeferredRuns:
     yield from _other_reductions(call, others)
     for dtype in _NARROWER.get(layout.dtype, ()):
         yield f"it is computed in {dtype}", partial(_round_to_dtype, call, dtype)
+
+
+def _update_transforms(layout: Layout) -> dict[str, ArrayTransform]:
+    """Mistakes for updates, along the axis of them on which entries lie, or rows of entries."""
+    grid, axes = layout.addressing.entry_shape, layout.addressing.result_axes
+    if not grid:
+        return {}
+    words = {"update": "update", "entry": "entry"}
+    if math.prod(grid[1:]) > 1:
+        words = {"update": "row of updates", "entry": "row of entries"}
+    along = partial(_change_axis, axes.index(0) - len(axes))
+    items = _ENTRY_TRANSFORMS.items()
+    return {cause.format(**words): partial(along, change) for cause, change in items}
+
+
+def _change_axis(axis: int, change: ArrayTransform, array: Array) -> Array:
+    """A change of the first axis, made along another one; ValueError where there is none."""
+    return np.moveaxis(change(np.moveaxis(array, axis, 0)), 0, axis)
 
 
 def _index_transforms(trace: Trace, name: str) -> dict[str, ArrayTransform]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
+from math import prod
 from typing import TypeAlias, TypeVar
 
 import numpy as np
@@ -19,7 +20,7 @@ from gscli.declare import Signature
 from gscli.disk import mapped
 from gscli.frameworks.execute import run_kernel
 from gscli.kernel.reductions import REDUCTIONS
-from gscli.kernel.tiles import WindowRows, cell_addresses
+from gscli.kernel.tiles import WindowRows
 from gscli.layout import Layout
 from gscli.layout.axes import Fit, Policy, Shape, Tensor, row_major_strides
 from gscli.layout.families import address_vectors
@@ -47,7 +48,7 @@ def run_at_cells(plan: ValidatedPlan, cells: Indices, size: int) -> Array:
         return run_kernel(plan).reshape(-1)[cells]
     if plan.layout.kind == "gather":
         return _gather_at_cells(plan, cells)
-    return run_kernel(restrict_scatter(plan, cells))
+    return run_kernel(restrict_scatter(plan, cells, range(plan.layout.entry_count)))
 
 
 def _gather_at_cells(plan: ValidatedPlan, cells: Indices) -> Array:
@@ -108,9 +109,11 @@ def _ravel(places: list[Indices], shape: tuple[int, ...], count: int) -> Indices
     return sum((place * stride for place, stride in pairs), np.zeros(count, np.int64))
 
 
-def restrict_scatter(plan: ValidatedPlan, cells: Indices) -> ValidatedPlan:
-    """The scatter of those updates alone that reach flat `cells`, into these as a row of data."""
-    parts = list(_iter_reaching_updates(plan, cells))
+def restrict_scatter(plan: ValidatedPlan, cells: Indices, entries: range) -> ValidatedPlan:
+    """The scatter of those updates alone that some entries bring to flat `cells`, into these as a
+    row of data.
+    """
+    parts = list(_iter_reaching_updates(plan, cells, entries))
     at = np.concatenate([np.empty(0, np.int64), *(places for places, _ in parts)])
     updates = np.concatenate(
         [plan.updates_view().reshape(-1)[:0], *(values for _, values in parts)]
@@ -138,16 +141,18 @@ def _plan_flat(layout: Layout, data: Array, at: Indices, updates: Array) -> Vali
     return Plan(flat, {"data": data, "indices": indices, "updates": updates}).validate()
 
 
-def _iter_reaching_updates(plan: ValidatedPlan, cells: Indices) -> Iterator[tuple[Indices, Array]]:
+def _iter_reaching_updates(
+    plan: ValidatedPlan, cells: Indices, entries: range
+) -> Iterator[tuple[Indices, Array]]:
     """Places among `cells` that entries write, and the updates, in entry order."""
-    layout, count = plan.layout, plan.layout.entry_count
+    layout = plan.layout
     if layout.is_noop:
         return
     updates, windows = plan.updates_view(), WindowRows(plan)
     run = windows.row_size
     block = max(MAX_BLOCK_ADDRESSES // layout.window_size, 1)
-    for first in range(0, count, block):
-        rows, exist = windows.resolve(first, min(first + block, count))
+    for first in entries[::block]:
+        rows, exist = windows.resolve(first, min(first + block, entries.stop))
         reached = np.isin(rows, np.unique(cells // run))
         numbers, steps = np.nonzero(reached if exist is None else reached & exist)
         if not numbers.size:
@@ -230,13 +235,12 @@ MAX_REORDERED_UPDATES = 1 << 22
 
 
 def order_mistakes(call: CallVariants) -> DeferredRuns:
-    """Each mistake in the order of entries, and what runs it."""
-    layout = call.trace.layout
-    count = layout.entry_count * max(layout.window_size, 1)
+    """Each mistake in which entries there are and in their order, and what runs it."""
+    layout, every = call.trace.layout, range(call.trace.layout.entry_count)
+    count = len(every) * max(layout.window_size, 1)
     few = call.cells is not None or count <= MAX_REORDERED_UPDATES
-    numbers = layout.dtype != "str" and layout.data_name is not None and few
     runs = layout.kind == "scatter" and not layout.is_noop and not call.trace.is_refused
-    if not numbers or not runs:
+    if not few or not runs:
         return
     rule, orders = REDUCTIONS[layout.reduction], dict[str, str]()
     if rule.ufunc is None:
@@ -247,24 +251,25 @@ def order_mistakes(call: CallVariants) -> DeferredRuns:
         orders = {alone(kept): kept for kept in ("last", "first")}
         orders["updates are combined in reverse order"] = "reverse"
     for cause, kept in orders.items():
-        yield cause, partial(_run_in_order, call, kept)
+        yield cause, partial(_run_in_order, call, every, kept)
+    row = prod(layout.addressing.entry_shape[1:])
+    for size, noun in {row: "row of entries", 1: "entry"}.items():
+        yield f"the first {noun} is left out", partial(_run_in_order, call, every[size:])
+        yield f"the last {noun} is left out", partial(_run_in_order, call, every[:-size])
 
 
-def _run_in_order(call: CallVariants, kept: str) -> Array:
-    """The updates met in another way: "first" or "last" of each cell alone, or all in "reverse"."""
-    plan = call.trace.plan
-    if call.cells is not None:
-        plan = restrict_scatter(plan, call.cells)
-    layout = plan.layout
-    addresses, live = cell_addresses(plan, 0, layout.entry_count)
-    cells, values = addresses.reshape(-1), plan.updates_view().reshape(-1)
-    if live is not None:
-        cells, values = cells[live.reshape(-1)], values[live.reshape(-1)]
-    data = plan.inputs[str(layout.data_name)].reshape(-1)
-    order = np.arange(cells.size)[:: 1 if kept == "last" else -1]
-    if kept != "reverse":
+def _run_in_order(call: CallVariants, entries: range, kept: str = "all") -> Array:
+    """Updates of some entries met as they are, or "first" or "last" of each cell alone, or all in
+    "reverse".
+    """
+    layout, output = call.trace.layout, call.trace.output
+    cells = np.arange(output.size) if call.cells is None else call.cells
+    flat = restrict_scatter(call.trace.plan, cells, entries)
+    data, at, values = (flat.inputs[name] for name in ("data", "indices", "updates"))
+    order = np.arange(len(at))[:: 1 if kept in ("all", "last") else -1]
+    if kept in ("first", "last"):
         winners = np.full(data.size, -1)
-        winners[cells[order]] = order  # NumPy keeps the last of equal cells
+        winners[at[order, 0]] = order  # NumPy keeps the last of equal cells
         order = winners[winners >= 0]
-    flat = _plan_flat(layout, data, cells[order], values[order])
-    return run_kernel(flat).reshape(layout.output_shape)
+    result = run_kernel(_plan_flat(layout, data, at[order], values[order]))
+    return result.reshape(output.shape if call.cells is None else -1)

@@ -44,6 +44,8 @@ def add(old: Any, update: Any) -> Any:
 
 WRAPPED = np.array([[1], [3], [2], [1]])
 CROWDED = np.array([[1], [3], [3], [1]])
+# The cells of SQUARE that AT names, the row of each being its own.
+ROW_CELLS = np.array([(row, AT[row, at]) for row in range(4) for at in range(4)])
 PLANTED: list[tuple[str, str, dict[str, Array], dict[str, Any], Array]] = [
     ("negative indices are read as 0", "onnx.scatter_nd",
      {"data": DATA, "indices": ROWS, "updates": NEW}, {"reduction": "add"},
@@ -171,6 +173,32 @@ PLANTED: list[tuple[str, str, dict[str, Array], dict[str, Any], Array]] = [
     ("the first entry is left out", "torch.index_add",
      {"input": BITS, "index": np.array([1, 0, 1]), "source": np.array([1.0, 2.0, 4.0])},
      {"dim": 0}, np.array([6.0, 9.0, 6.0, 7.0])),
+    ("the first entry is left out", "torch.index_add",
+     {"input": DATA, "index": np.array([1, 0, 3]), "source": NEW[:, :3]}, {"dim": 1},
+     scattered(DATA.T, np.array([[0], [3]]), NEW[:, 1:3].T, add).T),
+    ("the first update is used for every entry", "torch.index_add",
+     {"input": DATA, "index": np.array([1, 0, 3]), "source": NEW[:, :3]}, {"dim": 1},
+     scattered(DATA.T, np.array([[1], [0], [3]]), NEW[:, [0, 0, 0]].T, add).T),
+    ("updates are one entry early", "torch.index_add",
+     {"input": DATA, "index": np.array([1, 0, 3]), "source": NEW[:, :3]}, {"dim": 1},
+     scattered(DATA.T, np.array([[1], [0], [3]]), NEW[:, [1, 2, 0]].T, add).T),
+    ("the first row of entries is left out", "torch.scatter_add",
+     {"input": SQUARE, "index": AT, "src": SQUARE + 9}, {"dim": 1},
+     scattered(SQUARE, ROW_CELLS[4:], SQUARE.reshape(-1)[4:] + 9, add)),
+    ("the last entry is left out", "torch.scatter_add",
+     {"input": SQUARE, "index": AT, "src": SQUARE + 9}, {"dim": 1},
+     scattered(SQUARE, ROW_CELLS[:-1], SQUARE.reshape(-1)[:-1] + 9, add)),
+    ("the first entry is left out", "tensorflow.unsorted_segment_sum",
+     {"data": BITS, "segment_ids": np.array([0, 1, 1, 0])}, {"num_segments": 3},
+     np.array([7.0, 11, 0])),
+    ("data is transposed", "onnx.gather",
+     {"data": DATA, "indices": np.array([1, 3, 2])}, {}, DATA.T[[1, 3, 2]]),
+    ("the first row of updates is used for every row of entries", "torch.scatter_add",
+     {"input": SQUARE, "index": AT, "src": SQUARE + 9}, {"dim": 1},
+     scattered(SQUARE, ROW_CELLS, np.tile(SQUARE[0] + 9, 4), add)),
+    ("updates are one row of entries late", "torch.scatter_add",
+     {"input": SQUARE, "index": AT, "src": SQUARE + 9}, {"dim": 1},
+     scattered(SQUARE, ROW_CELLS, np.roll(SQUARE, 4).reshape(-1) + 9, add)),
     ("the last entry is left out", "onnx.scatter_nd",
      {"data": DATA, "indices": WRAPPED[1:], "updates": NEW[1:]}, {},
      scattered(DATA, WRAPPED[1:3], NEW[1:3])),

@@ -170,11 +170,11 @@ NAMELESS: tuple[Mistake, ...] = (
 OF_SCATTERS: dict[str, Mistake] = {
     "nothing was written": lambda call: call.data,
     "starts from 0": lambda call: call.run(data=np.zeros_like(call.data)),
-    "first update is used": lambda call:
+    "first (update|row of updates) is used": lambda call:
         call.run(updates=np.broadcast_to(call.updates[:1], call.updates.shape)),  # type: ignore[index]
-    "one entry late": lambda call: call.run(updates=np.roll(call.updates, 1, 0)),  # type: ignore[arg-type]
-    "one entry early": lambda call: call.run(updates=np.roll(call.updates, -1, 0)),  # type: ignore[arg-type]
-    "last entry is left out": lambda call:
+    "one (entry|row of entries) late": lambda call: call.run(updates=np.roll(call.updates, 1, 0)),  # type: ignore[arg-type]
+    "one (entry|row of entries) early": lambda call: call.run(updates=np.roll(call.updates, -1, 0)),  # type: ignore[arg-type]
+    "last (entry|row of entries) is left out": lambda call:
         call.run(indices=call.indices[:-1], updates=call.updates[:-1]),  # type: ignore[index]
     "other sign|are subtracted": lambda call: call.run(updates=-call.updates),  # type: ignore[operator]
     "reduction is missing|only the last": lambda call: call.run(reduction="none"),
