@@ -25,7 +25,7 @@ from gscli.gradients.cells import keep_firsts, multiply_in_turn, pass_to_first, 
 from gscli.gradients.conventions import Convention
 from gscli.kernel import gather, multiply_cells, scatter
 from gscli.kernel.reductions import REDUCTIONS
-from gscli.layout import CELLS, Layout
+from gscli.layout import CELLS, SHARES, Layout
 from gscli.layout.axes import Fit, Number, OutOfBounds, Reduction, Updates
 from gscli.plan.plan import ValidatedPlan, fit_updates
 
@@ -98,11 +98,12 @@ class BackwardWalk:
 
     def plan_write(self, values: Array, reduction: Reduction = "add") -> ValidatedPlan:
         """The scatter that `write` is."""
+        name = SHARES if self.layout.fold else COTANGENT
         move = self.plain_layout._replace(
             kind="scatter", reduction=reduction, dtype=values.dtype.name, fill_value=0,
-            updates=Updates(COTANGENT, Fit.RESHAPE), output_shape=self.layout.data_shape,
+            updates=Updates(name, Fit.RESHAPE), output_shape=self.layout.data_shape,
         )  # fmt: skip
-        return ValidatedPlan(move, {**self.plan.inputs, COTANGENT: values})
+        return ValidatedPlan(move, {**self.plan.inputs, name: values})
 
     @cached_property
     def plain_layout(self) -> Layout:

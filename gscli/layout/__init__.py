@@ -46,8 +46,9 @@ from gscli.layout.axes import (
 )
 from gscli.layout.forms import CanonicalForm, choose_form
 
-# What a fold calls the number of the bag of each entry, and the cells that a gather reads.
-BAGS, CELLS = "bags", "cells"
+# What a fold calls the number of the bag of each entry, the cells that a gather reads, and on the
+# way back the share of each of them in the cotangent of its bag.
+BAGS, CELLS, SHARES = "bags", "cells", "shares"
 
 
 class Fold(Record):

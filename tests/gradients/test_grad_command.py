@@ -421,7 +421,7 @@ def test_python_refuses_as_the_shell_does() -> None:
         ),
         (
             ("torch", "embedding-bag", "[[0,1]]", "[[1.0,2.0],[3.0,4.0]]"),
-            "g(weight)[input[i,j], k] += cotangent[i,j,k]\nfor i = 0, j = 0 … 1, k = 0 … 1\n",
+            "g(weight)[input[i,j], k] += share of g(output)[i,k]\nfor i = 0, j = 0 … 1, k =",
         ),
         (("tensorflow", "gather", "[1.0]", "0"), "g(params)[indices] += g(output)\n"),
     ],
@@ -446,8 +446,7 @@ def test_every_operator_has_a_formula_of_the_way_back() -> None:
             Formula(trace_call(operator, probe.inputs, probe.attrs)).list_gradients(LOOP).values()
         )
         assert equations
-        flow = "cotangent" if probe.layout.fold else "g(output)"
-        assert all(flow in line for line in equations)
+        assert all("g(output)" in line for line in equations)
 
 
 STEPPED = [
@@ -480,6 +479,31 @@ def test_steps_and_the_page_say_the_gradient_of_each_update(
         assert f"g({updates})[i] = " in frame
         assert float(facts["entries"][number]["value"]) == pytest.approx(value, abs=1e-4)
     assert "grad " in page.read_text()
+
+
+@pytest.mark.parametrize(
+    ("words", "sentences"),
+    [
+        (
+            ("nll-loss", "[[-1.0,-2.0],[-3.0,-4.0]]", "[0,1]", "[1,3]"),
+            ["shares is float64 with shape [2], its values are -0.25, -0.75."],
+        ),
+        (
+            ("embedding-bag", "[0,2]", "[[1.0,1],[2,2],[3,3]]", "[0]", "--padding-idx=0"),
+            ["shares[0,:] is not used.", "shares[1,:] is added to gradient of weight[2,:]"],
+        ),
+    ],
+)
+def test_what_cells_of_a_fold_have_is_not_the_cotangent(
+    words: tuple[str, ...], sentences: list[str], tmp_path: Path
+) -> None:
+    """Which has the shape of the output: an entry's share has the number of the entry."""
+    page = tmp_path / "way.html"
+    assert call_gscli("grad", "torch", *words, "-q", "--html", str(page)).returncode == 0
+    text = page.read_text()
+    assert "share of g(output)" in text
+    assert all(sentence in text for sentence in sentences)
+    assert "cotangent[" not in text
 
 
 def test_a_page_of_gathers_adds_up_step_by_step(tmp_path: Path) -> None:

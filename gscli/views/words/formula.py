@@ -38,7 +38,8 @@ if TYPE_CHECKING:
 _LETTERS = "ijklmnopqrstuvwxyz"
 
 
-# What an update and data are given, for each way in which an update meets its cell.
+# What an update and data are given, for each way in which an update meets its cell; of a largest or
+# smallest value by who is given it.
 _BACKWARD: dict[str, tuple[str, str]] = {
     "none": ("{flow} where this update stayed, else 0", "g(output), 0 where an update was written"),
     "add": ("{flow}", "g(output)"),
@@ -51,16 +52,15 @@ _BACKWARD: dict[str, tuple[str, str]] = {
     ),
     "mean": ("{flow} / how many values met", "g(output) / how many values met"),
     "sqrt_n": ("{flow} / sqrt(how many values met)", "g(output) / sqrt(how many values met)"),
+    "first": (
+        "{flow} where {update} is the first that equals the cell of output, else 0",
+        "g(output) where {data} equals output, else 0",
+    ),
+    "even": (
+        "{flow} / how many equal the cell of output, where {update} does, else 0",
+        "g(output) / how many equal the cell of output, where {data} does, else 0",
+    ),
 }
-
-_FIRST_HOLDER = (
-    "{flow} where {update} is the first that equals the cell of output, else 0",
-    "g(output) where {data} equals output, else 0",
-)
-_EVERY_HOLDER = (
-    "{flow} / how many equal the cell of output, where {update} does, else 0",
-    "g(output) / how many equal the cell of output, where {data} does, else 0",
-)
 
 
 class Formula:
@@ -102,16 +102,12 @@ class Formula:
     def _fold_equation(self, fold: Fold) -> str:
         """What an entry of a gather does whose cells are folded."""
         update, factor = self._format_target(str(self._layout.data_name)), ""
-        entries = len(self._addressing.entry_shape)
         if fold.factors is not None:
             row = [self._number(self._addressing.columns[0])]
-            place = row if fold.are_by_row else self.letters[:entries]
+            place = row if fold.are_by_row else self.letters[: len(self._addressing.entry_shape)]
             factor = _format_subscript(fold.factors, place, ",")
             update = f"{factor} * {update}"
-        own = len(self._layout.output_shape) - len(self._addressing.window)
-        is_row = isinstance(self._addressing.generated[0].recipe, range)
-        bag = self.letters[:own] if is_row else [f"{BAGS}[{self.letters[0]}]"]
-        target = _format_subscript("output", [*bag, *self.letters[entries:]], ",")
+        target = self._result("output")
         update = update if fold.scatter.updates.scale is None else f"-{update}"  # type: ignore[union-attr]
         if fold.is_weighted:
             return f"{target} = sum of every {update} / sum of every {factor or 1}"
@@ -129,18 +125,16 @@ class Formula:
         {'data': 'g(data)[indices[i]] += g(output)[i]'}
         """
         layout, updates = self._layout, self._layout.updates
-        # Cells that are folded have a cotangent each, which pictures draw.
-        data, flow = f"g({layout.data_name})", "cotangent" if layout.fold else "g(output)"
+        data, flow = f"g({layout.data_name})", "g(output)"
         if layout.kind == "gather" or updates is None:
-            return {str(layout.data_name): f"{self._format_target(data)} += {self._result(flow)}"}
+            own = f"share of {self._result(flow)}" if layout.fold else self._result(flow)
+            return {str(layout.data_name): f"{self._format_target(data)} += {own}"}
         scale, source = self._scale, self._update()
         name = updates.name or "value"
         own = source.replace(name, f"g({name})", 1) if updates.name else f"g({name})"
         words = {"flow": self._format_target(flow), "update": source, "result": "output"}
-        if layout.reduction in ("max", "min"):
-            passed, kept = _EVERY_HOLDER if convention.ties == "even" else _FIRST_HOLDER
-        else:
-            passed, kept = _BACKWARD[layout.reduction]
+        holders = "even" if convention.ties == "even" else "first"
+        passed, kept = _BACKWARD.get(layout.reduction) or _BACKWARD[holders]
         if layout.reduction == "none" and convention.writers == "all" and updates.name:
             passed = "{flow}"
         size = prod(self._addressing.result_shape)
@@ -230,11 +224,16 @@ class Formula:
         return f"{low if low == high else f'{low} … {high}'} on {name}"
 
     def _result(self, name: str) -> str:
-        layout = self._layout
-        letters = [self.letters[position] for position in self._addressing.result_axes]
-        is_reshaped = layout.output_shape != self._addressing.result_shape
-        if layout.kind == "gather" and layout.fold is None and is_reshaped:
-            name = f"{name}.reshape({_numbers(self._addressing.result_shape)})"
+        """The cell of output that an entry is read into, alone or with others of its bag."""
+        layout, addressing = self._layout, self._addressing
+        letters = [self.letters[position] for position in addressing.result_axes]
+        if layout.fold is not None:
+            own = len(layout.output_shape) - len(addressing.window)
+            is_row = isinstance(addressing.generated[0].recipe, range)
+            bag = self.letters[:own] if is_row else [f"{BAGS}[{self.letters[0]}]"]
+            letters = [*bag, *self.letters[len(addressing.entry_shape) :]]
+        elif layout.kind == "gather" and layout.output_shape != addressing.result_shape:
+            name = f"{name}.reshape({_numbers(addressing.result_shape)})"
         return _format_subscript(name, letters, ",")
 
     def _format_target(self, name: str) -> str:

@@ -30,6 +30,7 @@ from gscli.views.words.vocabularies import describe_tensor
 MOST_VALUES = 12
 
 _GATHER = "Each cotangent is added to the cell of {data} that its output was read from."
+_FOLD = "Each cell of {data} is given its share of the cotangent of every output it went into."
 _PURPOSES = {
     "none": "The cotangent of a cell goes to the update that was written there{writers}{others}.",
     "add": "The cotangent of a cell goes to every update that was added there{times}{also}.",
@@ -85,7 +86,7 @@ def describe_purpose(gradients: Gradients) -> str:
     run, convention = gradients.trace, gradients.convention
     layout, data = run.layout, run.layout.data_name
     if run.kind == "gather":
-        return _GATHER.format(data=data)
+        return (_FOLD if layout.fold else _GATHER).format(data=data)
     scale = layout.updates and layout.updates.scale
     sentence = _PURPOSES[run.reduction].format(
         times="" if scale is None else f", times {scale}",
