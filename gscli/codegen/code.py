@@ -35,6 +35,7 @@ from gscli.frameworks.execute import PYTHON_HINTS, execute
 from gscli.frameworks.operator import Operator
 from gscli.lab.answers import ComparisonResult, UnsupportedRuleSet
 from gscli.lab.cases import build_command, format_inputs
+from gscli.lab.hints import LONGEST_COMMAND
 from gscli.plan.plan import ValidatedPlan
 
 
@@ -167,9 +168,6 @@ def check_types(analysis: CallAnalysis, target: TargetFramework) -> None:
 # Cells of inputs for which lines are written at all.
 MAX_INPUT_CELLS = 1 << 16
 
-# Characters of inputs that are written out in the command that writes them.
-LONGEST_INPUTS = 72
-
 
 def add_equivalents(comparing: ComparisonResult) -> ComparisonResult:
     """The comparison with what gives the reference's answer in each framework that cannot say this.
@@ -198,9 +196,10 @@ def add_equivalents(comparing: ComparisonResult) -> ComparisonResult:
     targets = {label: TARGETS[name] for label, name in names.items() if name in titles.values()}
     answers = generate_code(trace.operator, trace.plan, trace.output, [*targets.values()]).answers
     texts = format_inputs(trace.inputs)
-    is_short = sum(map(len, texts.values())) <= LONGEST_INPUTS
-    words = texts if is_short else {name: name.upper() for name in texts}
-    call = build_command(trace.operator, trace.nondefault_attributes, words)
+    names = {name: name.upper() for name in texts}
+    attrs = trace.nondefault_attributes
+    calls = [build_command(trace.operator, attrs, words) for words in (texts, names)]
+    call = calls[len(calls[0]) > LONGEST_COMMAND]
     way = call.replace("gscli", "gscli explain", 1)
     equivalents = {
         label: f"{describe_snippet(answer)} ({way} --code {answer.target})"

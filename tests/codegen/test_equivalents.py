@@ -27,6 +27,7 @@ def test_a_subscript_names_the_axis_of_the_call(data: str, axis: str, subscript:
     assert f"The same in PyTorch: {subscript}, exact" in told
 
 
+LARGER = "[[10.5,20.5],[30.5,40.5],[50.5,60.5]]"
 WAYS = [
     ("take [10,20,30] [0,4]", "take [10,20,30] [0,4] --mode clip"),
     ("scatter-update [[1,2],[3,4]] [0] [[9],[7]] --axis 1",
@@ -37,6 +38,8 @@ WAYS = [
      "numpy subtract-at [[1,2]] [0,0] [1,0] [9,8]"),
     ("take 19 [-1,-3] --as jax,openvino", "jax take 19 [-1,-3] --mode fill"),
     ("gather-elements [1,2] [0] --as onnx,tf --opset 11", "gather-elements [1,2] [0]"),
+    (f"scatter-update {LARGER} [0,0,-1] {LARGER} --axis 0",
+     f"jax at-set {LARGER} [0,0,-1] {LARGER}"),
 ]  # fmt: skip
 
 
