@@ -322,5 +322,6 @@ def _result_to_dict(
     flags = comparing.differing_mask(group)
     listed = None if flags is None or flags.sum() > MOST_VALUES else np.argwhere(flags)
     entry["differs"] = None if listed is None else listed.tolist()
-    entry["warnings"] = [notice.to_dict() for notice in row.trace.warnings] if row.trace else []
+    notices = row.trace.warnings if row.trace else ()
+    entry["warnings"] = [{**each.to_dict(), "hint": each.plain_hint} for each in notices]
     return entry
