@@ -91,7 +91,7 @@ def out_of_bounds_error(layout: Layout, findings: Sequence[Finding], total: int)
         first.problem,
         findings=tuple(findings),
         total=total,
-        unchecked=next(filter(None, outcomes)) if note else "",
+        unchecked=outcomes[0] if policy.note else "",
         where=f"{first.index_path} = {first.value}",
         details=details,
         valid=first.legal_text,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 
+import numpy as np
 import pytest
 
 from gscli import run
@@ -99,15 +100,17 @@ def test_a_choice_that_stands_on_another_names_it() -> None:
         ("gather_elements", -1, "from the end"),
         ("gather_elements", -7, ""),
         ("gather_elements", 3, ""),
+        ("gather_elements", (3, -1), ""),
         ("scatter_elements_update", -1, "from the end"),
         ("scatter_elements_update", -7, "unchecked"),
         ("scatter_elements_update", 3, ""),
     ],
 )
 def test_a_refusal_tells_what_openvino_does_with_its_number(
-    operator: str, number: int, outcome: str
+    operator: str, number: int | tuple[int, int], outcome: str
 ) -> None:
-    inputs: dict[str, object] = {"data": [1.0, 2.0, 3.0], "indices": [number]}
+    """That of the first bad one, which it names."""
+    inputs: dict[str, object] = {"data": [1.0, 2.0, 3.0], "indices": np.ravel(number)}
     attrs: dict[str, object] = {"axis": 0}
     if operator == "scatter_elements_update":
         inputs |= {"updates": [9.0], "axis": 0}
