@@ -28,7 +28,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TextIO
 
 from gscli.base import CannotRead, CannotWrite, ExitCode, GscliError, memory_error
-from gscli.base.words import error_reason, sanitize
+from gscli.base.words import sanitize
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
@@ -65,8 +65,10 @@ def _run_with_exit_code(arguments: Sequence[str], interrupts: Sequence[int]) -> 
     except OSError as error:
         if error.errno == errno.EPIPE:
             return ExitCode.BROKEN_PIPE
+        from gscli.disk.system import write_error
+
         name = sanitize(str(error.filename or "standard output"))
-        refusal = CannotWrite(f"cannot write {name}", where=f"{name}: {error_reason(error)}")
+        refusal = write_error(error, name)
     except MemoryError:
         refusal = memory_error()
     except Exception as error:

@@ -6,7 +6,6 @@ import errno
 import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
-from functools import partial
 from typing import TYPE_CHECKING
 
 from gscli.base import CannotWrite, check_rule, translate_errors
@@ -23,6 +22,11 @@ except ImportError:  # pragma: no cover  not on Windows
 
 _NO_SUCH_CALL = (errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP)
 
+# How to go on where the system says why it does not write.
+_NO_ROOM_HINT = "make room there, or name another place"
+_HINTS = dict.fromkeys((errno.ENOSPC, errno.EDQUOT, errno.EFBIG), _NO_ROOM_HINT)
+_HINTS[errno.EBADF] = "it was closed: > FILE opens it"
+
 # glibc's M_MMAP_THRESHOLD; bytes of a block from which it has pages of its own.
 _MMAP_THRESHOLD, _RETURNED_FROM = -3, 6 << 20
 
@@ -30,20 +34,21 @@ _MMAP_THRESHOLD, _RETURNED_FROM = -3, 6 << 20
 _TRIM_THRESHOLD, _KEPT = -1, 32 << 20
 
 
-def write_errors(
-    name: str, what: str = "cannot write", state: str = "", hint: str = ""
-) -> AbstractContextManager[None]:
-    """Turn a failure of the system into CannotWrite; `state`: what became of the file."""
-    make_error = partial(write_error, name=name, what=what, state=state, hint=hint)
-    return translate_errors(make_error, OSError, ValueError)
+def write_errors(*about: str, **facts: str) -> AbstractContextManager[None]:
+    """Turn a failure of the system into CannotWrite, of which `write_error` takes the rest."""
+    return translate_errors(lambda error: write_error(error, *about, **facts), OSError, ValueError)
 
 
 def write_error(
     error: Exception, name: str, what: str = "cannot write", state: str = "", hint: str = ""
 ) -> CannotWrite:
-    """CannotWrite for a failure of the system."""
-    details = (state,) if state else ()
-    where = f"{name}: {error_reason(error)}"
+    """CannotWrite for a failure of the system; `state`: what became of the file.
+
+    >>> print(write_error(OSError(errno.ENOSPC, "No space left on device"), "x.npy").hint)
+    make room there, or name another place
+    """
+    where, details = f"{name}: {error_reason(error)}", (state,) * bool(state)
+    hint = hint or _HINTS.get(getattr(error, "errno", 0), "")
     return CannotWrite(f"{what} {name}", where=where, details=details, hint=hint)
 
 
@@ -175,4 +180,5 @@ def check_space(place: str | int, needed: int, name: str, what: str = "", hint: 
     free = status.f_bavail * status.f_frsize
     if needed > free:
         where = f"{name}: needs {needed:,} bytes, {free:,} are free"
-        raise CannotWrite(f"not enough space for {what}{name}", where=where, hint=hint)
+        problem = f"not enough space for {what}{name}"
+        raise CannotWrite(problem, where=where, hint=hint or _NO_ROOM_HINT)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import warnings
@@ -10,12 +11,12 @@ from typing import IO, Any, BinaryIO
 
 import numpy as np
 
-from gscli.base import CannotWrite, GscliWarning, Notice, UsageError, check_rule
+from gscli.base import GscliWarning, Notice, UsageError, check_rule
 from gscli.base.arrays import Array, check_dtype_supported, to_native
 from gscli.base.words import sanitize
 from gscli.disk import mapped
 from gscli.disk.atomic import open_atomic
-from gscli.disk.system import write_all, write_errors
+from gscli.disk.system import write_all, write_error, write_errors
 from gscli.files.content import TEXT_LIMIT, open_content
 from gscli.files.request import (
     DEFAULT_MEMBER,
@@ -124,7 +125,7 @@ def _check_member(member: str, suffix: str, target: str) -> None:
 def save_stream(stream: BinaryIO | None, array: Array, form: str | None) -> None:
     """Write to standard output; a reader that left is BrokenPipeError, as everywhere."""
     if stream is None:
-        raise CannotWrite(f"cannot write {STANDARD_OUTPUT}", where=f"{STANDARD_OUTPUT}: is closed")
+        raise write_error(OSError(errno.EBADF, "is closed"), STANDARD_OUTPUT)
     suffix = _choose_suffix(form, "-")
     if suffix in STORES:
         raise UsageError("a Zarr store is a folder, not a stream", hint="-o out.zarr")

@@ -271,6 +271,7 @@ CONVERTED = "--svg x.svg, then rsvg-convert x.svg -o FILE"
             73,
             "see that its folder is there and both may be written to, or name another place",
         ),
+        ("gather [1] [0] -o /dev/full -f npy", 73, "make room there, or name another place"),
         ("gather [1] [0] -o -", 2, "-f npy; --help lists the others"),
         ("samples five", 2, "did you mean five-answers?"),
         ("tf.gather_nd [1,2,3] [[1]]", 2, "did you mean tensorflow gather-nd?"),

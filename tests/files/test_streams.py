@@ -322,7 +322,7 @@ class TestStandardOutput:
         save("-", np.array([7]), format="tsv")
         assert stream.getvalue() == b"7\n"
         monkeypatch.setattr(sys, "stdout", None)
-        with pytest.raises(CannotWrite, match="closed"):
+        with pytest.raises(CannotWrite, match="closed: > FILE opens it"):
             save("-", np.array([7]), format="tsv")
 
     def test_a_full_disk_and_a_closed_stream(self) -> None:
