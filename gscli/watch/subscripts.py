@@ -10,6 +10,7 @@ import ast
 import inspect
 import sys
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from gscli.base.arrays import Array, as_array
 from gscli.frameworks import find_operator
 from gscli.plan import plan_call
 from gscli.plan.masks import extract_subscript
+from gscli.plan.outcomes import outcome_of
 from gscli.watch.judging import CallWatch, ProgramCall, SeenCall
 
 # What a rewritten script calls its watcher.
@@ -199,6 +201,7 @@ class SubscriptWatch(CallWatch):
             return seen
         for source, numbers in columns:
             if numbers.size and numbers.dtype.kind == "i":
-                origin = call.origins.get(source)
-                self.note_legal(seen, origin, int(numbers.min()), int(numbers.max()))
+                clips = outcome_of(plan.layout.policy, negative=True) == "clipped"
+                note = partial(self.note_legal, seen, call.origins.get(source))
+                (history.widen if clips else note)(int(numbers.min()), int(numbers.max()))
         return seen

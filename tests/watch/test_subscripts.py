@@ -108,6 +108,8 @@ def test_the_function_that_does_the_same_for_every_occurrence_is_named(
         "c = np.zeros(3)\nc[[1, 1]] = [5, 5]",
         "c = np.zeros(3)\nc[[1, 1]] = 5",
         "c = np.full(3, np.nan)\nc[[1, 1]] = [np.nan, np.nan]",
+        "np.take(np.arange(3), [-1, 2], mode='clip')",
+        "c = np.zeros(3)\nc.put([-1, 2], [5, 6], 'clip')",
         "c = np.zeros(3)\nc[[0, 2]] += 1\nc[[-1]] = 2\nc[c > 0] *= 2",
         "c = np.zeros((2, 2))\nnp.put_along_axis(c, np.array([[1, 1]]), np.array([[5], [6]]), 1)",
     ],
