@@ -63,6 +63,16 @@ def quote_word(word: str) -> str:
     return f"$'{''.join(map(_escape_in_shell, word))}'"
 
 
+def suggest_file(word: str) -> str:
+    """How a file is named whose name alone reads as something else; "" where there is none.
+
+    >>> suggest_file("arange:3x4")
+    ''
+    """
+    is_there = os.path.exists(word.partition("::")[0])
+    return f"{quote_word(f'./{word}')} is the file of that name" * is_there
+
+
 def _escape_in_shell(character: str) -> str:
     """A character within `$'…'`: in octal, since shells disagree where hexadecimal bytes end."""
     if character in "\\'":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import os
 import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -15,7 +14,7 @@ from typer.core import TyperArgument, TyperCommand, TyperOption
 
 from gscli.base import GscliError, UsageError
 from gscli.base.records import group_pairs
-from gscli.base.words import format_suggestion, quote_word, suggest_names
+from gscli.base.words import format_suggestion, suggest_file, suggest_names
 from gscli.cli.options import (
     MAX_NUMBER,
     SHARED_OPTIONS,
@@ -84,8 +83,7 @@ class HintedCommand:
                 raise UsageError(f"{name} takes no value", where=word[:200], hint=hint)
             is_known = name in flags or not getattr(flags.get(before), "is_flag", True)
             looks_alike = word.startswith("-") and word != "-" and not (is_group or is_known)
-            if looks_alike and os.path.exists(word.partition("::")[0]):
-                hint = f"{quote_word(f'./{word}')} is the file of that name"
+            if looks_alike and (hint := suggest_file(word)):
                 raise UsageError(f"{word} looks like an option", hint=hint)
 
     def invoke(self, ctx: Any) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 
 from gscli.base import UsageError, check_rule
 from gscli.base.arrays import Array, DType, cast_lossless, dtype_name, is_float_dtype, parse_dtype
-from gscli.base.words import sanitize
+from gscli.base.words import sanitize, suggest_file
 from gscli.files.content import check_limit
 from gscli.files.formats.jsonarray import array_of_json
 from gscli.files.formats.jsontext import parse_json
@@ -100,4 +100,4 @@ def _random_values(settings: dict[str, int], count: int, dtype: DType, text: str
 
 def _check_spec(holds: bool, text: str, why: str) -> None:
     problem, legal = f"{sanitize(text, 60)}: {why}", " · ".join(FORMS)
-    check_rule(holds, problem, kind=UsageError, valid=legal)
+    check_rule(holds, problem, kind=UsageError, valid=legal, hint=suggest_file(text))

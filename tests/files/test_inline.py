@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -205,6 +207,24 @@ def test_generators(text: str, expected: np.ndarray) -> None:
     assert loaded.origin == text
     named = text.rsplit(":", 1)[1] in {"float32", "bool", "int8", "float16", "complex64"}
     assert loaded.is_typed == named
+
+
+def test_a_file_of_the_name_of_a_generator_is_named_otherwise(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("arange:4.npy", "zeros: a.npz"):
+        with pytest.raises(UsageError) as caught:
+            load(name)
+        assert not caught.value.hint
+        Path(name).touch()
+    for text, hint in (
+        ("arange:4.npy", "./arange:4.npy"),
+        ("zeros: a.npz::b", "'./zeros: a.npz::b'"),
+    ):
+        with pytest.raises(UsageError) as caught:
+            load(text)
+        assert caught.value.hint == f"{hint} is the file of that name"
 
 
 def test_a_generator_without_a_type_takes_the_type_of_another_input() -> None:

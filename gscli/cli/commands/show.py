@@ -96,9 +96,7 @@ def show(
     return 0
 
 
-def _list_several(
-    text: str, limit: int | None, stdin: Content | None = None
-) -> list[Member] | None:
+def _list_several(text: str, limit: int | None, stdin: Content | None) -> list[Member] | None:
     """The members of a container of several tensors named without `::`; None for anything else."""
     from gscli import files
     from gscli.files.request import NAMED_COLUMNS, file_suffix
