@@ -56,8 +56,8 @@ def index_select(input: Tensor, index: Tensor, *, dim: Dim) -> NewOutput:
     """Take slices along one axis, one per index.
 
     output is input with the axis replaced by the indices; an index of rank 0 keeps the axis with
-    size 1. Legal: 0 … s-1. An input of rank 0 takes one index. Of the operators here this one
-    takes uint16, uint32 and uint64 too, from rank 2 on.
+    size 1. Legal: 0 … s-1. An input of rank 0 takes one index. uint16, uint32 and uint64 are taken
+    from rank 2 on.
     """
     unsigned = WIDE_UNSIGNED if input.rank > 1 else ()
     check_dtype(input, (*DATA, *unsigned, *FLOAT8))
@@ -122,8 +122,9 @@ def index_fill(
 ) -> Layout:
     """Write one value into whole slices.
 
-    The only one of these operators that counts negative indices from the end. Indices are int64;
-    a complex value is refused for real input, even when its imaginary part is 0.
+    A negative index counts from the end; index_add, index_copy, index_reduce and index_select
+    refuse it. Indices are int64; a complex value is refused for real input, even when its imaginary
+    part is 0.
     """
     check_dtype(input, DATA)
     if isinstance(value, complex) and input.dtype not in COMPLEX:
