@@ -54,6 +54,8 @@ DOCUMENTATION = {
     "tensorflow.*": "https://www.tensorflow.org/api_docs/python/tf/{name}",
     "stablehlo.*": "https://openxla.org/stablehlo/spec#{name}",
     "openvino.*": "https://docs.openvino.ai",
+    "mxnet.*": "https://mxnet.apache.org/versions/1.9.1/api/python/docs/api/",
+    "caffe2.*": "https://caffe2.ai/docs/operators-catalogue.html",
 }
 
 # What a variant makes of a function; the first name that fits counts.
@@ -215,8 +217,7 @@ def format_markdown(cause: Cause, title: str, script: str) -> str:
     operator = case.operator
     seen = reply.text or _format_tensors(reply.tensors) or reply.status
     wire = dump_call(operator, case.inputs, case.attrs)["op"]
-    pattern = next(key for key in DOCUMENTATION if fnmatchcase(operator.full_name, key))
-    link = DOCUMENTATION[pattern].format(name=operator.name, wire=wire)
+    link = next(url for key, url in DOCUMENTATION.items() if fnmatchcase(operator.full_name, key))
     rules = ", ".join(sorted(case.distinctions)) or "a plain call"
     calls = format_count(finding.calls_before, "other call")
     after = f" after {calls}" if finding.calls_before else ""
@@ -227,7 +228,8 @@ def format_markdown(cause: Cause, title: str, script: str) -> str:
         f"Version: {title}. Met: {rules}{after}.", "", *runs,
         f"Expected: `{sanitize(format_expected(finding), 2000)}`", "",
         f"Seen: `{sanitize(seen, 2000)}`", "", *own,
-        f"The rule ({link}):", "", *(f"> {line}".rstrip() for line in operator.doc.splitlines()),
+        f"The rule ({link.format(name=operator.name, wire=wire)}):", "",
+        *(f"> {line}".rstrip() for line in operator.doc.splitlines()),
         "", "The case, and others of the same cause, as lines that `gscli verify` reads:", "",
         "```json", *(json.dumps(case_to_record(other.case, number))
                      for number, other in enumerate(cause.findings, 1)), "```", "",
@@ -248,9 +250,8 @@ class ReportFolder:
             self._folder.mkdir(parents=True, exist_ok=True)
             for name in self._written.keys() - files.keys():
                 (self._folder / name).unlink(missing_ok=True)
-            for name, text in files.items():
-                if self._written.get(name) != text:
-                    (self._folder / name).write_text(text, "utf-8")
+            for name, text in files.items() - self._written.items():
+                (self._folder / name).write_text(text, "utf-8")
         self._written = files
 
     def _iter_files(self, report: FuzzReport) -> Iterator[tuple[str, str]]:

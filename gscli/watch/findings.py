@@ -333,8 +333,7 @@ class Report:
             starter = sys._getframe(1).f_code.co_filename
             is_library = starter.startswith(self.folder) or os.path.dirname(starter) == QUEUES
             is_own = isinstance(started, threading.Thread) and is_library
-            is_forked = getattr(getattr(started, "_popen", None), "method", "") == "fork"
-            if is_forked:
+            if getattr(getattr(started, "_popen", None), "method", "") == "fork":
                 self.uncounted["forked process|forked processes"] += 1
             elif not is_own:
                 self.unwatched[reason] += 1

@@ -25,7 +25,7 @@ from recording.findings import RuntimeObservation, read_observations
 
 from gscli.cli import run_safely
 from gscli.codegen.reproduction import ReportFolder, format_markdown, write_script
-from gscli.frameworks import find_operator
+from gscli.frameworks import find_operator, operators
 from gscli.lab.cases import parse_case, read_cases
 from gscli.runtimes.catalogue import NAMES, bundle_adapter
 from gscli.runtimes.findings import Cause, FuzzFinding, FuzzReport
@@ -677,12 +677,14 @@ def test_two_findings_that_meet_the_same_rules_have_a_report_each(tmp_path: Path
         ("tensorflow.segment_sum", "tf/math/segment_sum"),
         ("tensorflow.scatter_nd_add", "tf/compat/v1/scatter_nd_add"),
         ("tensorflow.tensor_scatter_nd_add", "tf/tensor_scatter_nd_add"),
+        *((operator.full_name, "") for operator in operators()),
     ],
 )
 def test_a_report_names_the_page_of_the_rule(name: str, page: str) -> None:
     case = next(iter(generate_cases(find_operator(name), 3)))
     finding = FuzzFinding(case, Mismatch("value"), Reply("error", None, "no"))
-    assert f"/{page}):\n" in format_markdown(Cause((finding,), frozenset()), "1", "")
+    text = format_markdown(Cause((finding,), frozenset()), "1", "")
+    assert re.search(rf"The rule \(https://\S*{re.escape(page)}\):\n", text)
 
 
 def test_the_command_of_a_gradient_gives_what_it_is_said_to_give() -> None:
