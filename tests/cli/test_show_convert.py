@@ -225,6 +225,20 @@ def test_there_and_back(name: str, form: str, tmp_path: Path) -> None:
     assert_same(load(str(tmp_path / "c.npy"), dtype=opaque[-1] if opaque else None).array, array)
 
 
+@pytest.mark.parametrize("suffix", ["csv", "tsv"])
+def test_a_table_has_two_axes_as_help_says(
+    suffix: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = str(tmp_path / f"column.{suffix}")
+    assert run_safely(["convert", "[4,7]", path]) == 0
+    assert_same(load(path).array, np.array([[4], [7]]))
+    for words in (["help", "inputs"], ["convert", "--help"]):
+        assert run_safely(words) == 0
+        printed = " ".join(capsys.readouterr().out.split())
+        assert "two axes" in printed
+        assert "[N,1]" in printed
+
+
 def test_a_loss_needs_cast(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     np.save(tmp_path / "a.npy", np.array([1.5, 300.0]))
     out = tmp_path / "b.npy"
