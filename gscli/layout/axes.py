@@ -234,13 +234,14 @@ class SegmentNumbers(Record):
     """The segment in which each position on the last axis of a grid lies, one too few or too many
     for those in none.
 
-    `source`: the lengths of segments along its last axis, or as `are_offsets` where they begin and
-    where the last one ends. `is_strict`: the lengths take up all positions, offsets begin at 0.
+    `source`: the lengths of segments along its last axis, or as `are_offsets` where they begin and,
+    as `has_end`, where the last one ends. `is_strict`: no position is left over at either end.
     """
 
     source: str
     are_offsets: bool
     is_strict: bool
+    has_end: bool = True
 
 
 Recipe: TypeAlias = range | MaskPositions | Consecutive | SegmentNumbers

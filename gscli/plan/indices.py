@@ -182,27 +182,26 @@ def number_segments(numbers: SegmentNumbers, source: Array, grid: Shape) -> Indi
         np.cumsum(written, -1, out=before[..., 1:])
         offsets, high = before, size - before[..., :-1]
         low = np.zeros_like(high)
-        if numbers.is_strict:
-            low[..., -1:] = high[..., -1:]
+    if numbers.is_strict and numbers.has_end:
+        low[..., -1:] = high[..., -1:]
     bad = np.argwhere((written < low) | (written > high))
     if bad.size:
         place = tuple(bad[0].tolist())
         at, least, most = ",".join(map(str, place)), int(low[place]), int(high[place])
-        meaning = f"the sizes of the segments, which add up to {size}"
+        fit, meaning = "add up", f"the sizes of the segments, which add up to {size}"
         if numbers.are_offsets:
-            meaning = f"where segments begin and, one more, where the last one ends: 0 … {size}"
+            end = " and, one more, where the last one ends" * numbers.has_end
+            fit, meaning = "ascend", f"where segments begin{end}: 0 … {size}"
         raise IndexRefused(
-            f"{numbers.source} {'do not ascend to' if numbers.are_offsets else 'do not add up to'} "
-            "the size of the axis",
+            f"{numbers.source} do not {fit} to the size of the axis",
             where=f"{numbers.source}[{at}] = {source[place]}",
             details=(f"the axis has {format_count(size, 'cell')}",),
             valid=str(most) if least == most else f"{least} … {most}",
             hint=f"{numbers.source} are {meaning}",
         )
     lines = offsets.reshape(prod(grid[:-1]), offsets.shape[-1])
-    rows = zip(lines, np.ndindex(grid[:-1]), strict=True)
     segments, positions = np.empty(grid, np.int64), np.arange(size)
-    for own, row in rows:
+    for own, row in zip(lines, np.ndindex(grid[:-1]), strict=True):
         segments[row] = np.searchsorted(own, positions, "right") - 1
     return segments
 

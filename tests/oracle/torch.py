@@ -523,6 +523,8 @@ def embedding_bag(
         ends = [int(number) for number in offsets]
         fits = ends == sorted(ends) and ends[:1] in ([], [0]) and max(ends, default=0) <= len(input)
         require(fits, "index", "offsets do not fit")
+        ended = not include_last_offset or len(ends) == 1 or ends[-1] == len(input)
+        require(ended, "index", "the last offset is no end")
         ends += [] if include_last_offset or not ends else [len(input)]
     numbers, factors = input.reshape(-1), factors.reshape(-1)
     rows = [None if n == padding_idx else from_start(int(n), size) for n in numbers]

@@ -373,6 +373,8 @@ def _bags(core: Cells, dtype: str, index_dtype: str, attrs: dict[str, Any]) -> W
         starts = np.sort(np.abs(core.indices)) % (count + 1)
         starts = np.sort(starts) if count % 5 != 4 else starts
         starts[:1] = int(count % 7 == 6)
+        if attrs.get("include_last_offset") and count % 3:
+            starts[1:][-1:] = count
         inputs["offsets"] = starts.astype(index_dtype)
     if attrs.get("mode") == "sum" and core.indices.size % 2:
         inputs["per_sample_weights"] = mixed(core.indices.shape, dtype)

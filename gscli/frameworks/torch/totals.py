@@ -51,9 +51,10 @@ def embedding_bag(
     """Take a row of the table weight for each number of input, and reduce the rows of each bag.
 
     output = bags ++ weight[1:] (shapes). Each row of an input of rank 2 is a bag; a list of numbers
-    has offsets that say where bags begin, 0 and ascending. per_sample_weights has the shape of
-    input and multiplies its rows, for a sum. A bag without rows is 0. Numbers are int32 or int64,
-    0 … rows-1. Halves are reduced in float32 and rounded once.
+    has offsets that say where bags begin, 0 and ascending; with include_last_offset the last one is
+    the size of input. Where it is less PyTorch answers by weight's type; here that is refused. A
+    bag without rows is 0. per_sample_weights has the shape of input and multiplies its rows, for a
+    sum. Numbers are int32 or int64, 0 … rows-1. Halves are reduced in float32 and rounded once.
     """
     check_index_dtype(input)
     check_table(weight, padding_idx)
@@ -74,7 +75,7 @@ def embedding_bag(
         count = offsets.shape[0] - include_last_offset if offsets.rank == 1 else -1
         legal = "rank 1" + ", 1 offset or more" * include_last_offset
         check_rule(count >= 0, "offsets are a list", offsets, valid=legal)
-        recipe = SegmentNumbers(offsets.name, are_offsets=True, is_strict=True)
+        recipe = SegmentNumbers(offsets.name, True, True, include_last_offset)
         bags = GeneratedIndices(BAGS, recipe, input.shape)
     reduction = parse_reduction(mode)
     rows = Tensor("output", (count, weight.shape[1]), weight.dtype)
