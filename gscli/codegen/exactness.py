@@ -40,9 +40,6 @@ def list_breaking_inputs(translation: Translation) -> Iterator[str]:
         yield "another mask: the shapes and positions here are those of this one"
     for name in analysis.operator.counted_inputs(layout.attributes):
         yield f"other {name}: the number of rows here is that of these"
-    for item in layout.addressing.generated:
-        if isinstance(item.recipe, SegmentNumbers):
-            yield f"other {item.recipe.source}: nothing holds them against the axis"
     if layout.kind == "scatter":
         replaces = layout.reduction == "none" and layout.can_share_cells
         if replaces and not target.keeps_last_write:
@@ -54,7 +51,7 @@ def _list_breaking_indices(translation: Translation, native: NativeOp) -> list[s
     analysis, target = translation.analysis, translation.target
     here, there = f"{analysis.operator.framework.title} {analysis.operator.name}", native.name
     there = there if there.startswith(target.title) else f"{target.title}'s {there}"
-    own, sentences = outcomes_by_place(analysis.layout), dict[str, list[str]]()
+    own, sentences = outcomes_by_place(analysis.layout), dict[str, dict[str, bool]]()
     # No number is out of range where the largest says how many rows there are.
     is_counted = bool(analysis.operator.counted_inputs(analysis.layout.attributes))
     places = PLACES[: len(PLACES) - is_counted]
@@ -64,14 +61,19 @@ def _list_breaking_indices(translation: Translation, native: NativeOp) -> list[s
             is_told = which == PLACES[1] and pairs[1] in (pairs[0], pairs[2])
             if ours != theirs and not is_told:
                 begin = f"an index {which}: in {here} it {ours}, in {there} it "
-                ends = sentences.setdefault(begin, [])
-                ends += [theirs] * (theirs not in ends)
+                sentences.setdefault(begin, {})[theirs] = True
     cuts = [layout.policy.truncation for layout in (analysis.layout, native.layout)]
     is_cut = cuts[0] is not Truncation.NEVER is cuts[1] and _has_wide_indices(analysis)
     if is_cut and not any(f"index {PLACES[2]}" in begin for begin in sentences):
         begin = f"an index beyond 32 bits: in {here} it is cut to them, in {there} it "
-        sentences[begin] = ["is not"]
-    return [begin + ", of another axis it ".join(ends) for begin, ends in sentences.items()]
+        sentences[begin] = {"is not": True}
+    made = analysis.layout.addressing.generated
+    # Numbers of segments are held by no input.
+    sources = (item.recipe.source for item in made if isinstance(item.recipe, SegmentNumbers))
+    problem = "leave cells out or " * bool(sentences) + "do not fit the axis"
+    return [f"{source} that {problem}: nothing holds them against it" for source in sources] or [
+        begin + ", of another axis it ".join(ends) for begin, ends in sentences.items()
+    ]
 
 
 def _has_wide_indices(analysis: CallAnalysis) -> bool:

@@ -355,6 +355,26 @@ def test_lines_that_drop_ids_below_zero_do_not_refuse_those_above() -> None:
 
 
 @pytest.mark.parametrize(
+    ("parts", "unsafe", "more"),
+    [
+        ({"lengths": [1, 2]}, False, ""),
+        ({"lengths": [1, 2]}, True, "leave cells out or "),
+        ({"lengths": [1, 1]}, True, ""),
+        ({"offsets": [0, 1, 3]}, False, "leave cells out or "),
+        ({"offsets": [0, 1, 2]}, False, ""),
+    ],
+)
+def test_lines_for_segments_take_other_parts_that_fit(
+    parts: dict[str, list[int]], unsafe: bool, more: str
+) -> None:
+    inputs: dict[str, object] = {"data": [1.0, 2.0, 3.0], **parts}
+    found = answer("torch.segment_reduce", inputs, "numpy", reduce="sum", unsafe=unsafe)
+    (name,) = parts
+    (told,) = found.breaks
+    assert told == f"{name} that {more}do not fit the axis: nothing holds them against it"
+
+
+@pytest.mark.parametrize(
     ("target", "outcomes"),
     [
         ("onnx", {"below zero": "dropped", "far below zero": "dropped"}),
