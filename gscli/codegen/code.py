@@ -199,8 +199,7 @@ def add_equivalents(comparing: ComparisonResult) -> ComparisonResult:
     names = {name: name.upper() for name in texts}
     attrs = trace.nondefault_attributes
     calls = [build_command(trace.operator, attrs, words) for words in (texts, names)]
-    call = calls[len(calls[0]) > LONGEST_COMMAND]
-    way = call.replace("gscli", "gscli explain", 1)
+    way = calls[len(calls[0]) > LONGEST_COMMAND].replace("gscli", "gscli explain", 1)
     equivalents = {
         label: f"{describe_snippet(answer)} ({way} --code {answer.target})"
         for label, answer in zip(targets, answers, strict=True)

@@ -219,7 +219,7 @@ class ComparisonTexts:
         The legal ranges of all are told, and what frameworks themselves do in place of a refusal; a
         runtime that was asked shows it. `problem`: the number and what is wrong with it too.
         """
-        errors = [(row.error, row.label) for row in group.rows if row.error is not None]
+        errors = [(row.error, row) for row in group.rows if row.error is not None]
         error, _ = errors[0]
         where = f"{error.where}: " if error.where else ""
         if isinstance(error, IndexRefused) and error.findings:
@@ -227,13 +227,12 @@ class ComparisonTexts:
         # Not each calls a number below zero out of range.
         alike = len({each.problem for each, _ in errors if isinstance(each, IndexRefused)}) <= 1
         lines = [f"{where}{error.problem if alike else 'index out of range'}"] * problem
-        legal = group_pairs((each.valid, label) for each, label in errors if each.valid)
+        legal = group_pairs((each.valid, row.label) for each, row in errors if each.valid)
         for number, (valid, labels) in enumerate(legal.items()):
             lines.append(f"or {valid} in {', '.join(labels)}" if number else f"legal {valid}")
-        own = ((row.error, row.label) for row in group.rows if not row.from_runtime)
         itself = group_pairs(
-            (each.unchecked, label) for each, label in own
-            if isinstance(each, IndexRefused) and each.unchecked
+            (each.unchecked, row.label) for each, row in errors
+            if isinstance(each, IndexRefused) and each.unchecked and not row.from_runtime
         )  # fmt: skip
         text = ", ".join(lines)
         for outcome, labels in itself.items():
