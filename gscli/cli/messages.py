@@ -116,8 +116,7 @@ def _find_verb(option: str, names: Sequence[str]) -> str:
     from gscli.frameworks import ALIASES, NAMES, bare_operators
 
     operators = *NAMES, *ALIASES, *(operator.command for operator in bare_operators())
-    is_meant = not names or names[0] in operators
-    return _OPTIONS_OF_VERBS.get(option, "") if is_meant else ""
+    return _OPTIONS_OF_VERBS.get(option, "") if not names or names[0] in operators else ""
 
 
 # Commands whose files hold no tensors but runs, cases, jobs or scripts.

@@ -158,8 +158,7 @@ def _strip_shared_header(text: str) -> str:
     text = text.replace("from __future__ import annotations\n", "")
     text = re.sub(rf"^from (?:{'|'.join(PARTS)}) import .*\n", "", text, flags=re.MULTILINE)
     head, body = text.split('"""', 2)[1:]
-    comment = "".join(f"# {line}".rstrip() + "\n" for line in head.strip().splitlines())
-    return comment + body
+    return "".join(f"# {line}".rstrip() + "\n" for line in head.strip().splitlines()) + body
 
 
 def describe_release_gap(name: str, version: str) -> str:

@@ -56,8 +56,7 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
-        name = getattr(node.func, "attr", getattr(node.func, "id", ""))
-        if name not in FUNCTIONS:
+        if getattr(node.func, "attr", getattr(node.func, "id", "")) not in FUNCTIONS:
             return node
         call = _call("call", node, node.func, *node.args)
         call.keywords = node.keywords

@@ -82,9 +82,22 @@ def test_a_word_chooses_between_refusing_and_skipping_on_cpu_and_gpu() -> None:
     ("data", "fill"), [(np.array(["a", "b"]), ""), (np.array([True, True]), False)]
 )
 def test_skipped_reads_give_the_zero_of_the_type(data: np.ndarray, fill: object) -> None:
-    picked = TF["gather"](data, i32([1, 7]), device="gpu")
-    assert picked[1].item() == fill
     assert TF["gather_nd"](data, i32([[7]]), bad_indices_policy="IGNORE")[0].item() == fill
+
+
+@pytest.mark.parametrize("device", ["gpu", "xla", "xla_cpu"])
+def test_strings_run_on_the_cpu_alone(device: str) -> None:
+    words, at = np.array(["a", "b"]), i32([[1]])
+    calls = [
+        ("gather", (words, at)),
+        ("gather_nd", (words, at)),
+        ("scatter_nd", (at, words[:1], i32([2]))),
+        ("tensor_scatter_nd_update", (words, at, words[:1])),
+    ]
+    for name, inputs in calls:
+        TF[name](*inputs)
+        with pytest.raises(DtypeRefused, match="cannot be str"):
+            TF[name](*inputs, device=device)
 
 
 def test_axis_zero_written_out_forgets_the_batch() -> None:

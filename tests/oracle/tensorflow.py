@@ -54,6 +54,11 @@ def _place(policy: str, device: str, *, writes: bool) -> Place:
     return inside_or_skipped if ignored else from_start
 
 
+def _require_type(array: Array, allowed: tuple[str, ...], name: str, device: str) -> None:
+    """Neither a GPU nor XLA has kernels for strings."""
+    require_type(array, allowed if device == "cpu" else tuple({*allowed} - {"str"}), name)
+
+
 def _clamped_as_uint32(index: int, size: int) -> int:
     """XLA converts the int64 indices of a batched gather to uint32 before it clamps."""
     return clamped(index % 2**32, size)
@@ -73,7 +78,7 @@ def gather(
     `axis=None` means `batch_dims` as it was written, so -1 is also the last axis of params.
     """
     del validate_indices
-    require_type(params, EVERYTHING, "params")
+    _require_type(params, EVERYTHING, "params", device)
     require_type(indices, ("int16", *INDICES), "indices")
     require(params.ndim >= 1, "shape", "params has rank 0")
     place = _place("", device, writes=False)
@@ -101,7 +106,7 @@ def gather_nd(
     device: str = "cpu",
 ) -> Array:
     """Vectors in the last axis; an empty vector copies all of params."""
-    require_type(params, EVERYTHING, "params")
+    _require_type(params, EVERYTHING, "params", device)
     require_type(indices, ("int16", *INDICES), "indices")
     place = _place(bad_indices_policy, device, writes=False)
     require(params.ndim >= 1 and indices.ndim >= 1, "shape", "rank 0")
@@ -142,6 +147,7 @@ def scatter_nd(
 ) -> Array:
     """Sums into zeros: booleans OR, strings concatenate."""
     place = _place(bad_indices_policy, device, writes=True)
+    _require_type(updates, EVERYTHING, "updates", device)
     require_type(indices, INDICES, "indices")
     require(shape.dtype == indices.dtype, "dtype", "shape and indices differ in dtype")
     require(shape.ndim == 1, "shape", "shape must be a vector")
@@ -159,7 +165,7 @@ def _tensor_scatter(combine: Combine, allowed: tuple[str, ...]) -> Operator:
         device: str = "cpu",
     ) -> Array:
         place = _place(bad_indices_policy, device, writes=True)
-        require_type(tensor, allowed, "tensor")
+        _require_type(tensor, allowed, "tensor", device)
         chosen = NAN_WINS.get(combine, combine) if device in XLA else combine
         return _scatter(tensor, indices, updates, place, chosen)
 

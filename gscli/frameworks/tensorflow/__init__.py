@@ -4,12 +4,12 @@ No index counts from the end: a negative one is as bad as one that is too large.
 does depends on who runs the operator, which `device` says:
 
 * cpu: refused;
-* gpu: a gather reads 0, "" or False, a scatter drops the update (documented, never run for gscli;
+* gpu: a gather reads 0 or False, a scatter drops the update (documented, never run for gscli;
   int32 data, which TensorFlow keeps in host memory, is reported to raise there too);
 * xla: a gather clamps each coordinate to the axis, a scatter drops the update (seen on XLA's CPU).
 
 bad_indices_policy (TensorFlow 2.18) chooses between the first two by name; XLA does not read it.
-Which types have a GPU kernel is not modelled.
+Strings have kernels on the CPU alone; which other types have none on a GPU is not modelled.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ NAN_WINS = "NaN wins"
 
 Device: TypeAlias = Annotated[
     Literal["cpu", "gpu", "xla", "xla_cpu"],
-    Option("who runs it, which decides what a bad index does; xla_cpu is xla"),
+    Option("who runs it, which decides what a bad index does; strings need cpu; xla_cpu is xla"),
 ]
 BadIndices: TypeAlias = Annotated[
     Literal["", "DEFAULT", "ERROR", "IGNORE"],
@@ -46,6 +46,11 @@ BadIndices: TypeAlias = Annotated[
         "DEFAULT leaves it to device"
     ),
 ]
+
+
+def list_types(allowed: tuple[str, ...], device: str) -> list[str]:
+    """The element types of those `allowed` that the device has kernels for."""
+    return [name for name in allowed if device == "cpu" or name != "str"]
 
 
 def _is_skipping(device: str, word: str) -> bool:

@@ -15,6 +15,7 @@ from gscli.frameworks.tensorflow import (
     Device,
     check_max_vector_length,
     gather_policy,
+    list_types,
 )
 from gscli.layout import NewOutput, gather_layout
 from gscli.layout.axes import CLIP_OUTSIDE, SKIP_OUTSIDE, Negative, Policy, Tensor, Truncation
@@ -58,7 +59,7 @@ def gather(
     was moved is given no gradient; beside a batch TensorFlow may give it to another row of the
     batch, and gscli does not.
     """
-    check_dtypes(params, DTYPES, indices, INDEX_TYPES)
+    check_dtypes(params, list_types(DTYPES, device), indices, INDEX_TYPES)
     check_min_rank(params)
     batch = 0 if axis == 0 else batch_dims
     check_batch_dims(batch, -indices.rank, indices.rank, indices)
@@ -96,7 +97,7 @@ def gather_nd(
     of params, and batch_dims + m at most 7. Empty params are refused as soon as something is asked
     of them, even by IGNORE (gather would not look).
     """
-    check_dtypes(params, DTYPES, indices, INDEX_TYPES)
+    check_dtypes(params, list_types(DTYPES, device), indices, INDEX_TYPES)
     check_min_rank(params, indices)
     check_batch_dims(batch_dims, 0, min(indices.rank - 1, params.rank), params, indices)
     addressing = address_vectors(params, indices, batch_dims)

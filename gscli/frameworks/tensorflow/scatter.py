@@ -16,6 +16,7 @@ from gscli.frameworks.tensorflow import (
     Device,
     check_max_vector_length,
     is_compiled,
+    list_types,
     scatter_policy,
 )
 from gscli.layout import Layout, NewOutput, scatter_layout
@@ -57,7 +58,7 @@ def scatter_nd(
     updates: integers wrap, bool is OR, strings are joined.
     Under XLA TensorFlow gives a dropped update the gradient of the nearest cell; gscli gives it 0.
     """
-    check_dtypes(updates, DTYPES, indices)
+    check_dtypes(updates, list_types(DTYPES, device), indices)
     output = Tensor("output", _read_shape(shape, indices), updates.dtype)
     return build_scatter_nd_layout(
         None, output, indices, updates, "add", device, bad_indices_policy
@@ -75,7 +76,7 @@ def _tensor_scatter(reduction: Reduction, allowed: tuple[str, ...], example: str
         bad_indices_policy: BadIndices = "",
         device: Device = "cpu",
     ) -> Layout:
-        check_dtypes(tensor, allowed, indices, updates=updates)
+        check_dtypes(tensor, list_types(allowed, device), indices, updates=updates)
         return build_scatter_nd_layout(
             tensor, tensor, indices, updates, reduction, device, bad_indices_policy
         )
