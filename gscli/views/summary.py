@@ -158,10 +158,10 @@ def describe_addressing(trace: Trace) -> tuple[str, str]:
     >>> describe_addressing(trace("onnx.gather", {"data": [[1, 2], [3, 4]], "indices": [1]}))
     ('Each number of indices names a row of data', 'row')
     """
-    layout = trace.layout
-    columns, inputs = layout.addressing.columns, layout.index_inputs
-    source = inputs[0] if inputs else "indices"
-    thing = name_slice(layout.addressing.window)
+    layout, addressing = trace.layout, trace.layout.addressing
+    columns, window, inputs = addressing.columns, addressing.window, layout.index_inputs
+    source, data = inputs[0] if inputs else "indices", layout.data_name or "output"
+    thing = name_slice(window)
     if any(axis.span > 1 and axis.column is not None for axis in layout.axes):
         sentence, thing = f"Each entry of {source} says where a window begins", "window"
     elif len(inputs) > 1:
@@ -171,18 +171,16 @@ def describe_addressing(trace: Trace) -> tuple[str, str]:
     elif trace.attributes.get("subscript") and layout.is_flattened:
         sentence = f"The mask {source}, without axes, takes all of {layout.data_name} if it is true"
     elif layout.is_flattened:
-        data = layout.data_name or "output"
         sentence = f"Each number of {source} counts through the cells of {data}"
     elif not columns and any(axis.is_positional for axis in layout.axes):
         sentence = "Every entry has its own place"
     elif not columns:
-        window = layout.addressing.window
         part = "all" if prod(window) == prod(layout.data_shape) else "the first cells"
         part = "no cell" if 0 in window else part
-        sentence = f"An entry without an index takes {part} of {layout.data_name or 'output'}"
+        sentence = f"An entry without an index takes {part} of {data}"
     else:
         number, thing = _describe_numbers(layout)
-        entries = layout.addressing.entry_shape
+        entries = addressing.entry_shape
         is_stretched = _is_elementwise(layout) and trace.inputs[source].shape != entries
         stretched = f", stretched to {format_shape(entries)}," * is_stretched
         sentence = f"Each number of {source}{stretched} {number}"
