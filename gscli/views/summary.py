@@ -61,11 +61,23 @@ def describe_purpose(trace: Trace) -> str:
     updates = layout.written_updates
     times = "" if updates.scale is None else f", times {updates.scale},"
     update = f"the update {beside}{times}" if updates.name else f"the value {updates.value}"
-    itself = "itself and " if layout.include_self else ""
+    itself = describe_own_part(layout, "itself")
     moves = REDUCTION_WORDS[layout.reduction].moves
     fresh = not layout.include_self and layout.reduction not in ("none", "mean", "sqrt_n")
     forgets = "; its old value is not counted" * fresh
     return f"{sentence}; {moves.format(update=update, thing=thing, itself=itself)}{forgets}."
+
+
+def describe_own_part(layout: Layout, name: str) -> str:
+    """What a mean has of the cell itself, under a name; what all begin with is no value of its own.
+
+    >>> from gscli.traces import trace
+    >>> run = trace("onnx.scatter", {"data": [1, 2], "indices": [1], "updates": [3]})
+    >>> describe_own_part(run.layout, "itself")
+    'itself and '
+    """
+    counted = "" if layout.own_terms else ", which is added and not counted,"
+    return f"{name}{counted} and " if layout.include_self else ""
 
 
 def describe_idle_updates(trace: Trace) -> str:

@@ -411,6 +411,13 @@ def test_what_an_entry_computes_is_true(
     assert [line.partition("output[0]: ")[2].partition(",")[0] for line in lines] == sentences
 
 
+def test_what_segments_begin_with_is_added_and_not_counted() -> None:
+    inputs, attrs = {"data": [1.0, 2.0], "lengths": [2]}, {"reduce": "mean", "initial": 3}
+    text = " ".join(told(trace("torch.segment_reduce", inputs, attrs)).split())
+    assert "mean of output[segments[i]], which is added and not counted, and every data" in text
+    assert "(4 + 2) / 2 = 3" in text
+
+
 def test_updates_that_meet_each_other_first_are_told_so_below_a_picture() -> None:
     run = trace("jax.at.power", {"x": [2], "indices_0": [0, 0], "values": [8, 9]})
     text = render_text(Picture(run, PLAIN), PLAIN)

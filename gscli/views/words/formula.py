@@ -23,7 +23,7 @@ from gscli.layout.subscripts import parse_subscript
 from gscli.plan.indices import legal_range
 from gscli.plan.outcomes import OUTCOMES, outcome_of
 from gscli.traces import Entry, Trace, entry_label
-from gscli.views.summary import describe_idle_updates
+from gscli.views.summary import describe_idle_updates, describe_own_part
 from gscli.views.words.facts import Describer, parenthesize
 from gscli.views.words.vocabularies import (
     MOVE_TEMPLATES,
@@ -94,10 +94,7 @@ class Formula:
             return self._fold_equation(layout.fold)
         if layout.kind == "gather":
             return f"{self._result('output')} = {self._format_target(str(layout.data_name))}"
-        target, update = self._format_target("output"), self._scale + self._update()
-        own = f"{target} and " if layout.include_self else ""
-        equation = REDUCTION_WORDS[layout.reduction].equation
-        return equation.format(target=target, update=update, own=own, reduction=layout.reduction)
+        return _format_step(layout, self._format_target("output"), self._scale + self._update())
 
     def _fold_equation(self, fold: Fold) -> str:
         """What an entry of a gather does whose cells are folded."""
@@ -111,9 +108,7 @@ class Formula:
         update = update if fold.scatter.updates.scale is None else f"-{update}"  # type: ignore[union-attr]
         if fold.is_weighted:
             return f"{target} = sum of every {update} / sum of every {factor or 1}"
-        reduction = fold.scatter.reduction
-        equation = REDUCTION_WORDS[reduction].equation
-        return equation.format(target=target, update=update, own="", reduction=reduction)
+        return _format_step(fold.scatter, target, update)
 
     def list_gradients(self, convention: Convention) -> dict[str, str]:
         """What is assigned on the way back to each input, g(x) being the gradient of x.
@@ -290,6 +285,12 @@ class Formula:
         else:
             letters = letters[: len(shape)]
         return _format_subscript(name, letters, ",")
+
+
+def _format_step(layout: Layout, target: str, update: str) -> str:
+    """How an update meets its cell."""
+    equation, own = REDUCTION_WORDS[layout.reduction].equation, describe_own_part(layout, target)
+    return equation.format(target=target, update=update, own=own, reduction=layout.reduction)
 
 
 def _mask_letter(number: int) -> str:
