@@ -94,6 +94,11 @@ _TO_BRACKETS = str.maketrans("()", "[]")
 _PYTHON = re.compile(r"((np|numpy|torch|jnp)\.)?(array|asarray|tensor|arange|zeros|ones)\(")
 
 
+# How to go on where the system says why it does not read.
+_HINTS = {errno.ENOMEM: "files are mapped: their size must be within the limit of ulimit -v"}
+_HINTS[errno.EACCES] = "see that you may read it and enter the folders above it"
+
+
 def read_errors(name: str) -> AbstractContextManager[None]:
     """Turn a failure of the system into CannotRead."""
     # ValueError: a NUL byte in the name, a closed stream
@@ -101,12 +106,15 @@ def read_errors(name: str) -> AbstractContextManager[None]:
 
 
 def read_error(error: Exception, name: str) -> CannotRead:
-    """CannotRead for a failure of the system."""
-    reason, hint = error_reason(error), ""
-    if isinstance(error, OSError) and error.errno == errno.ENOENT:
+    """CannotRead for a failure of the system.
+
+    >>> print(read_error(PermissionError(errno.EACCES, "Permission denied"), "a.npy").hint)
+    see that you may read it and enter the folders above it
+    """
+    number = getattr(error, "errno", 0)
+    reason, hint = error_reason(error), _HINTS.get(number, "")
+    if isinstance(error, OSError) and number == errno.ENOENT:
         reason, hint = "no such file", _suggest_similar(str(error.filename or name))
-    elif isinstance(error, OSError) and error.errno == errno.ENOMEM:
-        hint = "files are mapped: their size must be within the limit of ulimit -v"
     return CannotRead(f"cannot read {name}", where=f"{name}: {reason}", hint=hint)
 
 
