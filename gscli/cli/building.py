@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -66,10 +67,14 @@ class HintedCommand:
         file of such a name.
 
         Of a switch with two names, `--include-self=False` says which it means by the other one; so
-        does `--include-self False`, which would be an input.
+        does `--include-self False`, which would be an input. An option behind `--` would be one.
         """
         flags = {flag: item for item in self.params for flag in item.opts}  # type: ignore[attr-defined]
-        options, is_group = split_at_end(words)[0], not isinstance(self, TyperCommand)
+        (options, rest), is_group = split_at_end(words), not isinstance(self, TyperCommand)
+        for name in (word.partition("=")[0] for word in rest if not os.path.exists(word)):
+            # what stands there is passed on to a command, or to the program that is watched
+            if name in flags and not (is_group or self.name == "watch"):  # type: ignore[attr-defined]
+                raise UsageError(f"{name} stands behind --", hint="options stand before --")
         for before, word in zip(["", *options], options, strict=False):
             name, mark, _ = word.partition("=")
             # -a is --axis beside an input --a, and m no option at all

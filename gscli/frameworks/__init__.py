@@ -281,8 +281,6 @@ def _surplus_hint(
     values = "; ".join(f"--{name} says true, --no-{name} says false" for name in switches)
     if kind == "bool" or (switches and not {"true", "false"}.isdisjoint(map(str.lower, words))):
         return values
-    if re.match("--?[a-z]", extra):
-        return "options stand before --"
     joined = {"direct": "--in-place=direct", "output": "--json=output"}  # and not by a blank
     options = [f"--{sanitize(extra)}"] if kind else [*filter(None, map(joined.get, words))]
     ones = [extra] if mark or "axis" in operator.input_names else words

@@ -31,6 +31,7 @@ from gscli.base import (
     LimitRefused,
     UsageError,
     check_rule,
+    translate_errors,
 )
 from gscli.base.words import sanitize
 from gscli.declare import STRICT_HINT
@@ -70,26 +71,27 @@ def run_job(line: bytes, number: int, stdin_readers: list[object]) -> dict[str, 
     {'dtype': 'int64', 'shape': [1], 'data': [20]}
     """
     name: object = None
+    where, problem = f"line {number}", "not enough memory for this line"
     try:
-        read = parse_json(line, f"line {number}").value
-        name = read.get("id", number) if isinstance(read, dict) else None
-        job = _validate_job(read, number)
-        trace = _run_call(job, stdin_readers)
-        if "output" in job:
-            save(job["output"], trace.output)
-        result = {"id": name, "output": job.get("output") or dump_json(trace.output)}
-        if trace.warnings:
-            warnings = [(notice.to_dict(), notice.plain_hint) for notice in trace.warnings]
-            result["warnings"] = [{**about, "hint": write_hint(hint)} for about, hint in warnings]
-        if "expect" in job:
-            result["expectation"] = _diagnose(job, trace)
-    except MemoryError:
-        refused = LimitRefused("not enough memory for this line", where=f"line {number}")
-        return {**_identify_line(name, number), "error": refused.to_dict()}
+        with translate_errors(lambda _: LimitRefused(problem, where=where), MemoryError):
+            read = parse_json(line, where).value
+            name = read.get("id", number) if isinstance(read, dict) else None
+            job = _validate_job(read, number)
+            trace = _run_call(job, stdin_readers)
+            if "output" in job:
+                save(job["output"], trace.output)
+            result = {"id": name, "output": job.get("output") or dump_json(trace.output)}
+            if trace.warnings:
+                warnings = [(item.to_dict(), item.plain_hint) for item in trace.warnings]
+                result["warnings"] = [{**item, "hint": write_hint(hint)} for item, hint in warnings]
+            if "expect" in job:
+                result["expectation"] = _diagnose(job, trace)
     except GscliError as error:
         usual = error.usual_hint or "what a line holds: gscli batch --help"
         error.hint = write_hint(error.hint) or usual
-        return {**_identify_line(name, number), "error": error.to_dict(), **error.document}
+        # A line that cannot be read has no id, which may be another's.
+        named = {"id": None, "line": number} if name is None else {"id": name}
+        return {**named, "error": error.to_dict(), **error.document}
     return result
 
 
@@ -117,11 +119,6 @@ def write_hint(hint: str) -> str:
 def _diagnose(job: Mapping[str, Any], trace: Trace) -> dict[str, object]:
     tolerance = Tolerance(_parse_tolerance(job, "rtol"), _parse_tolerance(job, "atol") or 0)
     return diagnose_output(trace, _load(job["expect"], "expect"), tolerance).to_dict()
-
-
-def _identify_line(name: object, number: int) -> dict[str, object]:
-    """How a refused line is named: a line that cannot be read has no id, which may be another's."""
-    return {"id": None, "line": number} if name is None else {"id": name}
 
 
 def _validate_job(job: Any, number: int) -> dict[str, Any]:

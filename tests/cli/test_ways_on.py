@@ -426,7 +426,24 @@ def test_a_mask_in_place_of_indices_is_turned_into_positions() -> None:
         ("page run.json --html lesson.html", "-o FILE names the page"),
         ("gather '[1,2]' '[0]' --dim 0", "did you mean --axis?"),
         ("torch gather '[1,2]' '[0]' --axis 0", "did you mean --dim?"),
+        *(
+            (f"{words} {option}", "options stand before --")
+            for words in (
+                "gather -- '[1,2]' '[0]'",
+                "compare gather -- '[1,2]' '[0]'",
+                "show -- -1",
+                "explain gather -- '[1,2]' '[0]'",
+                "check gather -- '[1]' '[0]'",
+                "diff -- -1 -1",
+                "grad gather -- '[1.0]' '[0]'",
+                "verify -- lost.jsonl",
+                "run -- lost",
+            )
+            for option in ("--json", "--json=document")
+        ),
         ("gather -- '[1,2]' '[0]' -f csv", "options stand before --"),
+        ("convert -- -1 - -f json", "options stand before --"),
+        ("batch -- lost.jsonl -q", "options stand before --"),
         ("gather -- '[1,2]' '[0]' -1", "did you mean --axis=-1?"),
         ("openvino gather '[1]' '[0]' 0 0", "did you mean --batch-dims=0?"),
         ("gather '[1,2]' '[0]' output", "did you mean --json=output?"),
