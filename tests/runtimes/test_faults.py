@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -166,3 +167,14 @@ def test_a_call_that_was_slow_once_is_counted_and_no_difference(tmp_path: Path) 
     assert "1 too slow once" in "\n".join(format_summary(report, strict=False))
     counts = report_to_dict(report, strict=False)["operators"]["onnx.gather"]  # type: ignore[index]
     assert (counts["cases"], counts["slow_once"], counts["only_after_others"]) == (40, 1, 0)
+
+
+def test_a_hang_is_told_after_the_time_that_help_names() -> None:
+    def enough(report: FuzzReport) -> None:
+        if report.differences:
+            raise KeyboardInterrupt
+
+    report = found_with("hang", "onnx.gather", MOST_CASES, enough)
+    assert "no answer within 0.9 s" in "\n".join(format_report(report, strict=False))
+    usage = " ".join(str(import_module("gscli.cli.commands.fuzz").__doc__).split())
+    assert "is given three times --patience in a new process before it is a hang" in usage

@@ -4,8 +4,9 @@ Put random calls to a runtime and hold its answers against the rules.
 
 A call that differs is made as small as it gets and told once per cause, with the command that
 shows the rules' answer. The runtime runs in a process of its own: a crash, a hang or garbage is
-an answer too. Exit status 1 for a failure that is not in --except. `gscli help runtimes` tells
-what R may be and how to write an adapter.
+an answer too. A call that is late is given three times --patience in a new process before it is a
+hang. Exit status 1 for a failure that is not in --except. `gscli help runtimes` tells what R may
+be and how to write an adapter.
 
 \b
 Examples:
