@@ -118,8 +118,8 @@ def _names_to_convert(
         layout = infer_layout(operator, trial.arrays, trial.attrs)
     except DtypeRefused as refusal:
         raise lossy.get(refusal.name, refusal) from None
-    indices = inputs.arrays.keys() & {*layout.index_inputs}
-    unfit = {name for name in indices if inputs.arrays[name].dtype.kind == "f"}
+    floats = {name for name, array in inputs.arrays.items() if array.dtype.kind == "f"}
+    unfit = {name for name in layout.index_inputs if not _is_untyped_empty(inputs, name)} & floats
     return {name for name in layout.value_names if name in inputs.arrays} | unfit
 
 
@@ -184,7 +184,7 @@ def _resolve_updates_dtype(inputs: CallInputs, refusal: UpdatesTypeRefused) -> N
 
 def _is_untyped_empty(inputs: CallInputs, name: str) -> bool:
     """Whether an input is a text or list without numbers, which takes the type of what it meets."""
-    return not inputs.is_typed[name] and inputs.arrays[name].size == 0
+    return not inputs.is_typed.get(name, True) and inputs.arrays[name].size == 0
 
 
 def cast_untyped(array: Array, target: np.dtype[Any]) -> Array | None:
