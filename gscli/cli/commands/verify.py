@@ -193,12 +193,10 @@ class FailedCase(Record):
 
         People are told of a refused line at the end.
         """
-        if form == "text" and self.outcome == "refused":
-            return ""
         if form == "text":
             word = {"failed": "FAILED"}.get(self.outcome, self.outcome)
             command = f"  {self.command}\n" if self.command else ""
-            return f"{word} {self.id}: {self.problem}\n{command}"
+            return f"{word} {self.id}: {self.problem}\n{command}" * (self.outcome != "refused")
         level = "error" if self.outcome in ("failed", "refused") else "warning"
         place = f"file={_escape(self.path, ':,')},line={self.line},title={_escape(self.id, ':,')}"
         text = "; ".join(filter(None, (self.problem, self.command)))
