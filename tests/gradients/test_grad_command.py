@@ -159,6 +159,7 @@ def test_lists_of_whole_numbers_count_as_floats_in_python_and_in_a_shell(tmp_pat
     assert saved.returncode == 0
     assert not saved.stdout
     assert np.load(tmp_path / "g.npy").tolist() == [3.0, 3.0]
+    assert grad("onnx.gather", {"data": [1, 2], "indices": []})["data"].tolist() == [0.0, 0.0]
 
 
 def test_expected_gradients_and_strict_decide_the_exit_code() -> None:
@@ -171,6 +172,7 @@ def test_expected_gradients_and_strict_decide_the_exit_code() -> None:
     assert quiet.startswith(first)
     assert b"\n  ties go to all, whole\n" in quiet
     assert call_gscli(*words, "--strict").returncode == 1
+    assert call_gscli(*words, "--strict", "--code", "torch").returncode == 1
     assert call_gscli(*words, "--strict", "--rules", "loop").returncode == 0
     told = call_gscli(*words, "--expect", "src=[1,0]", "--json")
     assert json.loads(told.stdout)["expectation"]["causes"][-1] == "ties go to all, whole"

@@ -76,11 +76,12 @@ def run_grad(
         own_flow = files.load(cotangent, name="cotangent", max_bytes=settings.max_bytes).array
     trace = call.run_in_memory()
     gradients = trace_gradients(trace, own_flow, rules)
+    departs = int(settings.strict and gradients.differs_from_loop)
     if code is not None:
         from gscli.codegen.backward import write_programs
 
         sys.stdout.write(write_programs(gradients, code, call.inputs.origins))
-        return 0
+        return departs
     chosen = _choose_gradients(gradients.arrays, of, settings)
     verdict = None
     if expected is not None:
@@ -106,7 +107,7 @@ def run_grad(
     document = partial(_make_document, gradients, chosen, verdict, settings)
     status = present_run(flow, settings, draw, document, result, verdict, below=below)
     call.print_details(flow)
-    return status or int(settings.strict and gradients.differs_from_loop)
+    return status or departs
 
 
 def _split_name(text: str) -> tuple[str, str]:
@@ -184,9 +185,8 @@ def _make_document(
 
     if settings.json == "output":
         return dump_json(chosen[_choose_name(chosen, "", "--of")])
-    run = gradients.trace.to_dict(0)
     named = ("schema", "op", "framework", "opset", "attrs", "inputs")
-    kept: dict[str, object] = {key: run[key] for key in named if key in run}
+    kept = {key: value for key, value in gradients.trace.to_dict(0).items() if key in named}
     listed = LISTED if settings.limit is None else settings.limit
     cells, count = find_shared_cells(gradients, listed)
     document = {
