@@ -163,12 +163,11 @@ class CommandOption(Record):
 
 
 # Options that change how a picture is drawn, and nothing else.
-PICTURE_OPTIONS = ("show", "full", "rows", "edge", "slice", "precision", "step")
+PICTURE_OPTIONS = ("show", "full", "rows", "edge", "slice", "precision", "step", "limit")
 
 # What cannot stand with an option that prints a text of its own.
 OTHER_RESULTS = (
-    "output", "format", "expect", "in_place", "svg", "html", "plain", "verbose", "limit",
-    *PICTURE_OPTIONS,
+    "output", "format", "expect", "in_place", "svg", "html", "plain", "verbose", *PICTURE_OPTIONS,
 )  # fmt: skip
 
 # What a field of `Settings` or a parameter of a command's function has for its default.
@@ -341,7 +340,7 @@ class Settings(Record):
     def list_flags(self, *names: str) -> list[str]:
         """Those of some options that were given, as they are written.
 
-        >>> Settings(full=True, rows=3, limit=2).list_flags(*PICTURE_OPTIONS)
+        >>> Settings(full=True, rows=3, html="a").list_flags(*PICTURE_OPTIONS)
         ['--full', '--rows']
         """
         present = (name for name in names if is_set(getattr(self, name)))
@@ -358,7 +357,7 @@ class Settings(Record):
         ... )
         (True, False, True)
         """
-        is_detailed = bool(self.list_flags(*PICTURE_OPTIONS, "limit"))
+        is_detailed = bool(self.list_flags(*PICTURE_OPTIONS))
         is_apart = not self.is_result_saved or (is_detailed and self.output is not None)
         return self.is_screen_used and is_apart
 
@@ -462,7 +461,7 @@ def check_combinations(options: Collection[CommandOption], values: Arguments) ->
         refuse_flags(flags, option.why)
         if option.needs in {*values} - present:  # diff has tolerances, and no --expect
             needed = known[option.needs]
-            hint = f"add {needed.flags[-1]} {needed.metavar}".rstrip()
+            hint = " ".join(("add", *needed.flags[-1:], needed.metavar)).rstrip()
             raise UsageError(option.why, hint=hint)
 
 

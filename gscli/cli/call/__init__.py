@@ -19,15 +19,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from gscli import files
-from gscli.base import (
-    GscliError,
-    IndexRefused,
-    Notice,
-    PictureNotice,
-    StrictFinding,
-    UsageError,
-    check_rule,
-)
+from gscli.base import GscliError, IndexRefused, Notice, PictureNotice, StrictFinding, UsageError
 from gscli.base.arrays import Array
 from gscli.base.records import Arguments
 from gscli.base.words import format_count, format_shape
@@ -395,20 +387,20 @@ def check_outputs(
     terminal would choke on, and options of a picture where none is drawn, as a command that does
     not draw on the screen has none. Returns the output that `--expect` names, if it does.
     """
-    flags = settings.list_flags(*PICTURE_OPTIONS)
     on_screen = settings._replace(quiet=False).is_picture_drawn
-    if on_screen and not draws:  # sentences have numbers, too
-        flags = [flag for flag in flags if flag != "--precision"]
-    idle = flags * (not any((settings.svg, settings.html, draws and on_screen)))
+    is_drawn = settings.svg is not None or (draws and on_screen)
+    # Sentences have numbers and entries, too; a page has every part, and its own steps.
+    is_listed = on_screen or settings.json == "document" or settings.expect is not None
+    used = ("precision",) * on_screen + ("limit",) * is_listed
+    names = PICTURE_OPTIONS if settings.html is None else ("slice", "step")
+    idle = settings.list_flags(*(name for name in names if name not in used)) * (not is_drawn)
     refuse_flags(idle, "no picture is drawn", "add --svg FILE, or " * (not settings.in_place))
     refuse_flags(settings.list_flags("rows", "edge") * settings.full, "--full draws every cell")
     to_store = settings.is_save_only and file_suffix(settings.output or "") in STORES
-    problem = "--engine dask writes a Zarr store and nothing else"
-    fits, hint = settings.engine is None or to_store, "-o out.zarr, and no picture"
-    check_rule(fits, problem, kind=UsageError, hint=hint)
+    problem, otherwise = "--engine dask writes a Zarr store and nothing else", "-o out.zarr, or "
+    refuse_flags(settings.list_flags("engine") * (not to_store), problem, otherwise)
     result = (settings.output or "-") * settings.is_result_saved
-    places = {"the result": result, "--svg": settings.svg, "--html": settings.html}
-    check_places(settings, places)
+    check_places(settings, {"the result": result, "--svg": settings.svg, "--html": settings.html})
     if result == "-":
         from gscli.files.writers import check_terminal
 

@@ -140,7 +140,10 @@ def compare_concept(
     opsets: Sequence[int] | None = option(
         "a row for each of these versions of ONNX", "LIST", flag="--opset", kind=parse_opsets
     ),
-    lines: bool = option("draw where each index lands as number lines"),
+    lines: bool = option(
+        "draw where each index lands as number lines",
+        excludes=("json", "plain"), unless=("svg",), why="--lines draws a picture",
+    ),
     gradients: bool = option(
         "what flows back, a row for each convention", flag="--grad",
         excludes=("svg", "html", "lines", "show", "rows", "full", "precision"),

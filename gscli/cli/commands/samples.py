@@ -73,7 +73,7 @@ def samples(
     ),
     answer: bool = option(
         "tell the answer of the exercise too",
-        excludes=("json", "run", "output"), why="--answer is for reading a lesson",
+        excludes=("json", "run", "output"), needs="name", why="--answer is for reading a lesson",
     ),
     output: str | None = output_option("write the files into FOLDER", "FOLDER", "-o"),
     *,
