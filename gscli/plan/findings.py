@@ -27,21 +27,16 @@ def find_out_of_bounds(
 
     At most `limit` of them are described.
     """
-    layout = indices.layout
-    findings: list[Finding] = []
-    total = 0
+    findings, total = list[Finding](), 0
     for column in columns:
-        axis, described = layout.axes[layout.column_axes[column]], 0
-        for first, refused in _iter_refused(indices, column, 0, layout.entry_count):
+        described = 0
+        for first, refused in _iter_refused(indices, column):
             places = np.flatnonzero(refused)
             total += places.size
             head = places if limit is None else places[: max(limit - described, 0)]
             described += head.size
-            findings.extend(_describe_index(indices, column, first + int(place)) for place in head)
-            if limit is not None and axis.size == 0 and places.size == BLOCK:
-                # No index is legal there: the rest is bad without being looked at.
-                total += max(layout.entry_count - first - BLOCK, 0)
-                break
+            entries = (indices.first_entry(column, first + int(place)) for place in head)
+            findings.extend(_describe_index(indices, column, entry) for entry in entries)
     findings.sort(key=lambda finding: (finding.entry, finding.slot))
     return findings[:limit], total
 
@@ -49,20 +44,18 @@ def find_out_of_bounds(
 def has_out_of_bounds(indices: BoundLayout, first: int, last: int) -> bool:
     """Whether an index of entries `first` … `last`-1 is outside its legal range."""
     columns = range(len(indices.layout.column_axes))
-    return any(any(_iter_refused(indices, column, first, last)) for column in columns)
+    return any(any(_iter_refused(indices, column, range(first, last))) for column in columns)
 
 
 def _iter_refused(
-    indices: BoundLayout, column: int, first: int, last: int
+    indices: BoundLayout, column: int, entries: range | None = None
 ) -> Iterator[tuple[int, BoolArray]]:
     """Blocks of a column in which a number may be bad: where each begins, and which they are."""
-    layout = indices.layout
-    axis = layout.axes[layout.column_axes[column]]
-    for begin in range(first, last, BLOCK):
-        if begin > first and not begin % RELEASE_INTERVAL:
+    axis = indices.layout.axes[indices.layout.column_axes[column]]
+    for begin, numbers in indices.iter_numbers(column, entries):
+        if begin and not begin % RELEASE_INTERVAL:
             mapped.release_pages(*indices.inputs.values())
-        numbers = indices.raw_indices(column, begin, min(begin + BLOCK, last))
-        refused = describe_out_of_range(numbers, axis, layout.policy)
+        refused = describe_out_of_range(numbers, axis, indices.layout.policy)
         if refused is not None:
             yield begin, refused
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import reduce
 from math import prod
 from operator import and_
@@ -11,7 +11,15 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from gscli.base import CannotRead, IndexRefused
-from gscli.base.arrays import Array, Arrays, BoolArray, Indices, LiveIndices, dtype_name
+from gscli.base.arrays import (
+    Array,
+    Arrays,
+    BoolArray,
+    Indices,
+    LiveIndices,
+    dtype_name,
+    unravel_place,
+)
 from gscli.base.records import Record, cached_property
 from gscli.base.words import format_count
 from gscli.layout import Layout
@@ -100,6 +108,29 @@ class BoundLayout:
     def raw_indices(self, column: int, first: int, last: int) -> Array:
         """Index numbers as written, entries `first` … `last`-1, in their own dtype."""
         return np.asarray(self._flat_columns[column][first:last])
+
+    def iter_numbers(
+        self, column: int, entries: range | None = None
+    ) -> Iterator[tuple[int, Array]]:
+        """Blocks of the index numbers of some entries as written, and where each begins.
+
+        Without `entries` of all numbers: one that stretches to several entries stands there once.
+        """
+        own, count = self._own_numbers(column), self.layout.entry_count
+        places = range(min(own.size, count)) if entries is None else entries
+        stretches = entries is None and own.size < count
+        flat = own.reshape(-1) if stretches else self._flat_columns[column]
+        for begin in places[::BLOCK]:
+            yield begin, np.asarray(flat[begin : min(begin + BLOCK, places.stop)])
+
+    def first_entry(self, column: int, number: int) -> int:
+        """The first entry for which one of all numbers of a column stands."""
+        own, entries = self._own_numbers(column), self.layout.addressing.entry_shape
+        aligned = (0,) * (len(entries) - own.ndim) + unravel_place(number, own.shape)
+        return int(np.ravel_multi_index(aligned, entries)) if entries else 0
+
+    def _own_numbers(self, column: int) -> Array:
+        return self.input_column(self.layout.addressing.columns[column])
 
     def entry_coordinates(self, first: int, last: int) -> tuple[Indices, ...]:
         """Position of each entry in the entry grid, one array per grid axis."""

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from gscli.base.arrays import Array, Indices, unravel_place
+from gscli.base.arrays import Array, Indices
 from gscli.base.records import Record, former_names
 from gscli.base.words import format_place
 from gscli.layout import Layout
-from gscli.layout.axes import INT32_MAX, Negative, OutOfBounds, Policy, Shape, Truncation
-from gscli.plan.indices import BLOCK, IndexOutcome, OutcomeSign, apply_policy, fits_axis
+from gscli.layout.axes import INT32_MAX, Negative, OutOfBounds, Policy, Truncation
+from gscli.plan.indices import IndexOutcome, OutcomeSign, apply_policy, fits_axis
 from gscli.plan.plan import ValidatedPlan
 
 
@@ -310,14 +310,7 @@ def count_outcomes(plan: ValidatedPlan, limit: int) -> OutcomeCounts:
     """
     counts, examples = dict[IndexOutcome, int](), dict[IndexOutcome, list[AdjustedIndex]]()
     for column, in_bounds in enumerate(plan.in_bounds):
-        own = plan.input_column(plan.layout.addressing.columns[column])
-        stretched = own.size < plan.layout.entry_count  # a number stands for several entries
-        count = min(own.size, plan.layout.entry_count)
-        for start in () if in_bounds else range(0, count, BLOCK):
-            if stretched:
-                numbers = own.reshape(-1)[start : start + BLOCK]
-            else:
-                numbers = plan.raw_indices(column, start, start + BLOCK)
+        for start, numbers in () if in_bounds else plan.iter_numbers(column):
             coordinates, codes = classify_indices(plan, column, numbers)
             for code in np.unique(codes[codes > 0]).tolist():
                 outcome = INDEX_OUTCOMES[code - 1]
@@ -325,18 +318,10 @@ def count_outcomes(plan: ValidatedPlan, limit: int) -> OutcomeCounts:
                 counts[outcome] = counts.get(outcome, 0) + places.size
                 known = examples.setdefault(outcome, [])
                 for place in places[: limit - len(known)].tolist():
-                    at = start + place
-                    entry = _first_entry(own.shape, at, plan) if stretched else at
+                    entry = plan.first_entry(column, start + place)
                     known.append(adjusted_index(plan, column, entry, code, int(coordinates[place])))
     order = [outcome for outcome in INDEX_OUTCOMES if outcome in counts]
     return OutcomeCounts({key: counts[key] for key in order}, {key: examples[key] for key in order})
-
-
-def _first_entry(own: Shape, number: int, plan: ValidatedPlan) -> int:
-    """The first entry for which a number of a column that stretches stands."""
-    entries = plan.layout.addressing.entry_shape
-    aligned = (0,) * (len(entries) - len(own)) + unravel_place(number, own)
-    return int(np.ravel_multi_index(aligned, entries)) if entries else 0
 
 
 def classify_indices(plan: ValidatedPlan, column: int, numbers: Array) -> tuple[Indices, Indices]:

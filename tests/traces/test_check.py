@@ -70,6 +70,22 @@ def test_every_bad_index_is_told_with_its_place(capsys: pytest.CaptureFixture[st
     ]
 
 
+@pytest.mark.parametrize(
+    ("words", "bad"),
+    [
+        ("numpy put-along-axis arange:3x4 [[5]] [[1]] --axis 0", "indices[0,0] = 5"),
+        ("numpy getitem arange:4x4 [[0],[9]] [0,1,2]", "indices_0[1,0] = 9"),
+        ("numpy getitem arange:4x4 [[0],[1]] [0,-9,2]", "indices_1[1] = -9"),
+    ],
+)
+def test_a_number_that_stands_for_several_entries_is_one_finding(
+    words: str, bad: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_safely(["check", *words.split()]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.partition(":")[0] for line in lines] == [bad, "1 finding"]
+
+
 def test_what_is_dropped_is_told_beside_what_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     call = ["tensorflow", "unsorted-segment-sum", "[1,2,3]", "[0,-1,5]", "--num-segments", "2"]
     assert check(capsys, *call)[1] == [
