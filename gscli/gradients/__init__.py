@@ -26,7 +26,7 @@ from gscli.gradients.conventions import Convention
 from gscli.kernel import gather, multiply_cells, scatter
 from gscli.kernel.reductions import REDUCTIONS
 from gscli.layout import CELLS, SHARES, Layout
-from gscli.layout.axes import Fit, Number, OutOfBounds, Reduction, Updates
+from gscli.layout.axes import Fit, Number, OutOfBounds, Policy, Reduction, Updates
 from gscli.plan.plan import ValidatedPlan, fit_updates
 
 # The one number that an operator without an input of updates writes everywhere.
@@ -55,11 +55,8 @@ class BackwardWalk:
     def __init__(
         self, plan: ValidatedPlan, output: Array, cotangent: Array, convention: Convention
     ) -> None:
-        self.plan, self.layout, self.convention = plan, plan.layout, convention
-        if convention.drops_clipped_reads:
-            self.layout = _drop_clipped_reads(plan.layout)
-        if convention.ignores_padding:
-            self.layout = _ignore_padding(self.layout)
+        self.plan, self.convention = plan, convention
+        self.layout = plan.layout._replace(policy=_choose_policy(plan.layout, convention))
         shape = self.layout.data_shape if self.layout.kind == "scatter" else cotangent.shape
         self.cotangent = cotangent.reshape(shape)
         has_data = self.layout.data_name is not None
@@ -77,7 +74,17 @@ class BackwardWalk:
 
     def read(self, cells: Array) -> Array:
         """What stands in the cell of each update, in the shape of the result; 0 for none."""
-        return gather(self.plan_read(cells), cells)
+        return gather(self.reader.plan_read(cells), cells)
+
+    @cached_property
+    def reader(self) -> BackwardWalk:
+        """The walk by whose addresses updates read: this one, but where a device clips them."""
+        layout, devices = self.layout, self.convention.devices_clipping_reads
+        if dict(layout.attributes).get("device") not in devices:
+            return self
+        policy = layout.policy._replace(out_of_bounds=OutOfBounds.CLIP)
+        plan = ValidatedPlan(layout._replace(policy=policy), self.plan.inputs)
+        return BackwardWalk(plan, self.output, self.cotangent, self.convention)
 
     def plan_cells(self) -> ValidatedPlan:
         """A gather that says of each update in which cell it goes, by its number; -1 for none."""
@@ -246,7 +253,7 @@ class BackwardWalk:
         """Whether there is NaN that equals NaN."""
         return self.nan_ties == "hold" and bool(np.isnan(self.final).any())
 
-    @property
+    @cached_property
     def extreme_holders(self) -> Holders:
         """The updates that equal the extreme value of their cell."""
         numbers = select_equal(self.cells, self.values, self.final.reshape(-1))
@@ -290,31 +297,28 @@ class BackwardWalk:
         return flow.reshape(start.shape), self.from_loop_order(passed)
 
 
-def _ignore_padding(layout: Layout) -> Layout:
-    """A gather's layout that skips the row of a table that is given no gradient.
+def _choose_policy(layout: Layout, convention: Convention) -> Policy:
+    """What becomes of index numbers on the way back: a gather skips some that it has read.
 
     PyTorch's padding_idx is read as any row is; only its gradient is 0.
-    """
-    padding = dict(layout.attributes).get("padding_idx")
-    if layout.kind == "scatter" or not isinstance(padding, int):
-        return layout
-    rows = layout.axes[layout.column_axes[0]].size
-    return layout._replace(policy=layout.policy._replace(ignored=padding % max(rows, 1)))
 
-
-def _drop_clipped_reads(layout: Layout) -> Layout:
-    """A gather's layout that skips what it only clipped because no mode asks for anything.
-
-    JAX makes x[2] a slice that is clipped on both ways, if no index is an array with axes. A
-    dynamic slice, which has no modes, is clipped both ways too. Of TensorFlow's devices XLA clips
-    a gather, and drops in the scatter back.
+    What was only clipped because no mode asks for anything is skipped, too. JAX makes x[2] a slice
+    that is clipped on both ways, if no index is an array with axes. A dynamic slice, which has no
+    modes, is clipped both ways too. Of TensorFlow's devices XLA clips a gather, and drops in the
+    scatter back.
     """
     policy, attributes = layout.policy, dict(layout.attributes)
+    if layout.kind == "scatter":
+        return policy
+    padding = attributes.get("padding_idx")
+    if convention.ignores_padding and isinstance(padding, int):
+        rows = layout.axes[layout.column_axes[0]].size
+        return policy._replace(ignored=padding % max(rows, 1))
     clips = "device" not in attributes and attributes.get("mode", "clip") == "clip"
     slices = "subscript" in attributes and not layout.addressing.entry_shape
-    if clips or slices or layout.kind == "scatter" or policy.out_of_bounds is not OutOfBounds.CLIP:
-        return layout
-    return layout._replace(policy=policy._replace(out_of_bounds=OutOfBounds.SKIP))
+    drops = convention.drops_clipped_reads and policy.out_of_bounds is OutOfBounds.CLIP
+    skips = drops and not (clips or slices)
+    return policy._replace(out_of_bounds=OutOfBounds.SKIP) if skips else policy
 
 
 def _keep_last(holders: Holders, size: int) -> Holders:
@@ -379,6 +383,7 @@ def _back_through_extreme(walk: BackwardWalk) -> Pair:
         own_holds = own | (walk.data == walk.final) if absent else own
         unheld = (count == 0) & ~own_holds  # NaN alone equals nothing, itself neither
         share = share / (count + own_holds if walk.layout.data_name is not None else count)
+        numbers, cells = walk.reader.extreme_holders
     elif convention.ties == "last":
         numbers, cells = _keep_last((numbers, cells), own.size)
         own.reshape(-1)[cells] = False

@@ -23,7 +23,9 @@ class Convention(Record):
     that have no data to begin with. `counts_absent_data`: data that takes no part in a maximum
     (`include_self` off) and equals it is counted among those that share. `drops_clipped_reads`: an
     index that is clipped where no mode asks for it was promised to be in range; what it read is
-    given nothing. `ignores_padding`: nor is the row of a table that `padding_idx` names.
+    given nothing. `devices_clipping_reads`: the devices that drop an update of such an index, and
+    give it what they read for it: the gradient of the nearest cell. `ignores_padding`: nor is the
+    row of a table that `padding_idx` names given anything.
     `missing`: reductions that the framework itself has no gradient of, and why.
     """
 
@@ -34,6 +36,7 @@ class Convention(Record):
     nan_segments: NanTies = "hold"
     counts_absent_data: bool = False
     drops_clipped_reads: bool = False
+    devices_clipping_reads: tuple[str, ...] = ()
     ignores_padding: bool = False
     missing: tuple[tuple[Reduction, str], ...] = ()
 
@@ -54,7 +57,8 @@ CONVENTIONS: dict[str, Convention] = {
             "jax", "even", "last", "vanish", "vanish", drops_clipped_reads=True,
             missing=(("mul", _UNIQUE), ("div", _UNIQUE), ("pow", _UNIQUE)),
         ),
-        Convention("tensorflow", "even", "all", "spread", "vanish", drops_clipped_reads=True),
+        Convention("tensorflow", "even", "all", "spread", "vanish", drops_clipped_reads=True,
+                   devices_clipping_reads=("xla", "xla_cpu")),
     )
 }  # fmt: skip
 

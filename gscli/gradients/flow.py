@@ -57,7 +57,7 @@ def _plan_flow(gradients: Gradients) -> tuple[ValidatedPlan, Array]:
         own = arrays.get(source, np.zeros(layout.result_shape))
         if own.shape != layout.result_shape:  # each update shows what all of its cell have
             own = walk.in_result_order(fit_updates(layout, {source: own}))
-        return walk.plan_read(walk.cotangent), own
+        return walk.reader.plan_read(walk.cotangent), own
     if source:
         name = f"gradient of {source}"
         written = updates._replace(name=name, scale=None)
@@ -67,7 +67,7 @@ def _plan_flow(gradients: Gradients) -> tuple[ValidatedPlan, Array]:
         written = updates._replace(name=None, value=value, scale=None)
     # A cell that several updates share belongs to none of them alone; the last writer owns its own.
     shared = layout.reduction if layout.reduction == "none" else "max"
-    flow = walk.plain_layout._replace(
+    flow = walk.reader.plain_layout._replace(
         dtype="float64", fill_value=0.0, data_name=COTANGENT, updates=written, reduction=shared
     )
     return ValidatedPlan(flow, inputs), arrays[data]

@@ -99,6 +99,7 @@ def _iter_conventions(gradients: Gradients) -> Iterator[tuple[str, Compute]]:
     open_choice = "ties" * is_extreme + "writers" * is_written
     choices = {cause: choice for cause, choice in CHOICES.items() if open_choice in choice}
     choices["padding is given its gradient as any row is"] = {"ignores_padding": False}
+    choices["what was dropped is given no gradient"] = {"devices_clipping_reads": ()}
     if is_extreme and data and not run.layout.include_self:
         way = "not counted" if own.counts_absent_data else "counted"
         cause = f"{data} that takes no part is {way} among those that share"

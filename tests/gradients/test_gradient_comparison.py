@@ -158,6 +158,52 @@ def test_what_xla_clips_for_tensorflow_is_given_nothing(
     assert cells.sum() == gscli.trace(f"tensorflow.{name}", inputs, attrs).output.size
 
 
+# Operators, their updates, how many segments, and what TensorFlow 2.21 gave updates for the
+# cotangent [5, 6, 7] under tf.function(jit_compile=True). Indices are 0, -1 and 7.
+XLA_WRITES = [
+    ("scatter_nd", [1, 2, 3], [5, 5, 7]),
+    ("tensor_scatter_nd_add", [1, 2, 3], [5, 5, 7]),
+    ("tensor_scatter_nd_sub", [1, 2, 3], [-5, -5, -7]),
+    ("tensor_scatter_nd_update", [1, 2, 3], [5, 5, 7]),
+    ("tensor_scatter_nd_max", [1, 2, 3], [5, 0, 0]),
+    ("tensor_scatter_nd_max", [1, 1, 0], [5, 5, 7]),
+    ("tensor_scatter_nd_min", [1, 1, 0], [0, 0, 7]),
+    ("tensor_scatter_nd_min", [0, 0, 0], [2.5, 2.5, 7]),
+    ("unsorted_segment_sum", [1, 2, 3], [5, 0, 7]),
+    ("unsorted_segment_mean", [1, 2, 3], [5, 0, 7]),
+    ("unsorted_segment_sqrt_n", [1, 2, 3], [5, 0, 7]),
+    ("unsorted_segment_max", [1, 2, 3], [5, 0, 0]),
+    ("unsorted_segment_min", [1, 2, 3], [5, 0, 0]),
+]
+
+
+@pytest.mark.parametrize(("name", "updates", "gradient"), XLA_WRITES)
+def test_what_xla_drops_for_tensorflow_is_given_the_gradient_of_the_nearest_cell(
+    name: str, updates: list, gradient: list
+) -> None:
+    ids, values = np.array([0, -1, 7]), np.array(updates, np.float64)
+    inputs, attrs = {"indices": ids[:, None], "updates": values}, {"device": "xla"}
+    if "segment" in name:
+        inputs, attrs = {"data": values, "segment_ids": ids}, {"num_segments": 3, **attrs}
+    elif name == "scatter_nd":
+        inputs["shape"] = np.array([3])
+    else:
+        inputs["tensor"] = np.zeros(3)
+    cotangent = np.array([5.0, 6.0, 7.0])
+    gradients = gscli.grad(f"tensorflow.{name}", inputs, attrs, cotangent)
+    assert gradients["data" if "segment" in name else "updates"].tolist() == gradient
+    on_gpu = gscli.grad(f"tensorflow.{name}", inputs, {**attrs, "device": "gpu"}, cotangent)
+    assert not next(reversed(on_gpu.values()))[1:].any()
+    assert gscli.grad(f"tensorflow.{name}", inputs, attrs, cotangent, rules="loop")
+
+
+def test_a_picture_shows_which_cell_the_gradient_of_a_dropped_update_is_read_from() -> None:
+    words = ("[0,0,0.0]", "[[0],[-1],[7]]", "[1,2,3.0]", "--cotangent", "[5,6,7]", "--device")
+    call = ("grad", "tf", "tensor-scatter-nd-add", *words)
+    assert b"c   7\xe2\x8a\xa3 is clipped to cell 2\n" in call_gscli(*call, "xla").stdout
+    assert b" is outside 0 \xe2\x80\xa6 2: dropped\n" in call_gscli(*call, "gpu").stdout
+
+
 def test_the_same_of_lax_gather() -> None:
     numbers = {"offset_dims": [], "collapsed_slice_dims": [0], "start_index_map": [0]}
     inputs = {"operand": [10.0, 11.0, 12.0], "start_indices": [[0], [2], [5], [-1]]}

@@ -56,7 +56,6 @@ def scatter_nd(
     shape has one axis and the type of indices; updates.shape = indices.shape[:-1] ++ shape[m:] for
     vectors of m numbers. Untouched cells are 0, False or ""; duplicates are summed in the type of
     updates: integers wrap, bool is OR, strings are joined.
-    Under XLA TensorFlow gives a dropped update the gradient of the nearest cell; gscli gives it 0.
     """
     check_dtypes(updates, list_types(DTYPES, device), indices)
     output = Tensor("output", _read_shape(shape, indices), updates.dtype)
@@ -92,7 +91,6 @@ def tensor_scatter_nd_update() -> None:
     updates.shape = indices.shape[:-1] ++ tensor.shape[m:] for vectors of m numbers, 1 ≤ m ≤ 7. The
     last of several updates of a cell stays on the CPU (documented). bad_indices_policy exists in
     tf.raw_ops.TensorScatterUpdate only, not in the public wrapper.
-    Under XLA TensorFlow gives a dropped update the gradient of the nearest cell; gscli gives it 0.
     """
 
 
@@ -101,7 +99,6 @@ def tensor_scatter_nd_add() -> None:
     """Add updates to a copy of tensor, at the cell or slice that each index vector names.
 
     Shapes as in tensor-scatter-nd-update; every duplicate counts. Numbers only, complex included.
-    Under XLA TensorFlow gives a dropped update the gradient of the nearest cell; gscli gives it 0.
     """
 
 
@@ -110,7 +107,6 @@ def tensor_scatter_nd_sub() -> None:
     """Subtract updates from a copy of tensor, at the cell or slice that each index vector names.
 
     Shapes as in tensor-scatter-nd-update; every duplicate counts. Numbers only, complex included.
-    Under XLA TensorFlow gives a dropped update the gradient of the nearest cell; gscli gives it 0.
     """
 
 

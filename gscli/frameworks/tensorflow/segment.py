@@ -22,8 +22,8 @@ from gscli.frameworks.tensorflow import FRAMEWORK, NAN_WINS, REAL, Device, is_co
 from gscli.layout import NewOutput, scatter_layout
 from gscli.layout.axes import (
     RAISE_OUTSIDE,
-    SKIP_OUTSIDE,
     Negative,
+    OutOfBounds,
     Policy,
     Reduction,
     Tensor,
@@ -32,8 +32,6 @@ from gscli.layout.axes import (
 )
 from gscli.layout.families import address_axis
 from gscli.layout.refusals import check_dtypes, check_min_rank
-
-DROP_NEGATIVE = Policy(Negative.SKIP)
 
 # What unsorted_segment_sum takes; the other reductions have no kernel for int16.
 SUM_ID_DTYPES = ("int16", "int32", "int64")
@@ -64,7 +62,7 @@ def _unsorted_segment(
             None,
             Updates("data", cast=not whole_mean),
             address_axis(rows, segment_ids, 0),
-            DROP_NEGATIVE if checked else SKIP_OUTSIDE,
+            Policy(Negative.SKIP, OutOfBounds.RAISE if checked else OutOfBounds.SKIP),
             dtype=quotient if whole_mean else data.dtype,
             reduction=reduction,
             include_self=not averages,
@@ -91,7 +89,8 @@ def unsorted_segment_sum() -> None:
 def unsorted_segment_prod() -> None:
     """Multiply the rows of data that carry the same segment id; an empty segment is 1.
 
-    Shapes and ids as in unsorted-segment-sum.
+    Shapes and ids as in unsorted-segment-sum. Under XLA TensorFlow gives a dropped row, if its id
+    is not negative, a gradient by the product of the last segment; gscli gives it 0.
     """
 
 
