@@ -66,22 +66,32 @@ def explain_lossy_indices(refusal: IndexTypeRefused, arrays: Arrays) -> str:
     if is_lazy(array) or array.dtype.kind not in "fiu":
         return ""
     place = find_cast_change(array, parse_dtype(refusal.wanted))
+    question = ask_if_swapped(refusal, arrays, is_lossy=place is not None)
+    if place is None or question:
+        return question
+    is_whole = float(array[place]).is_integer()
+    reason = f"does not fit {refusal.wanted}" if is_whole else "is not a whole number"
+    return f"{format_place(name, place)} = {array[place]} {reason}"
+
+
+def ask_if_swapped(refusal: IndexTypeRefused, arrays: Arrays, *, is_lossy: bool) -> str:
+    """Whether another input was meant as indices, as a question; "" where none can be.
+
+    `is_lossy`: the refused indices are not all numbers of the type that is wanted.
+    """
+    name, array = refusal.name, arrays[refusal.name]
     # An axis and the members of a subscript are integers, too.
     others = [other for other in arrays if not other.startswith((name, "axis", "indices_"))]
     largest = max((arrays[other].size for other in others), default=0)
     # A fraction is no index; whole numbers may be updates, and the others indices into data. A
     # table has fewer rows than cells, but an index may be out of range as well.
-    shapes = [each.shape for each in arrays.values()] if place is None else []
+    shapes = [] if is_lossy else [each.shape for each in arrays.values()]
     rows = max(chain([array.size], *shapes))
     swapped = [other for other in others if _has_rows(arrays[other], rows)]
     # Whole numbers that fit no other input were hardly meant as indices.
-    if swapped and array.dtype.kind == "f" and (place is not None or (array >= largest).any()):
+    if swapped and array.dtype.kind == "f" and (is_lossy or (array >= largest).any()):
         return f"are {swapped[0]} and {name} swapped? {swapped[0]} holds integers, {name} does not"
-    if place is None:
-        return ""
-    is_whole = float(array[place]).is_integer()
-    reason = f"does not fit {refusal.wanted}" if is_whole else "is not a whole number"
-    return f"{format_place(name, place)} = {array[place]} {reason}"
+    return ""
 
 
 def _has_rows(array: Array, rows: int) -> bool:

@@ -19,7 +19,7 @@ from gscli.frameworks.duplicates import find_duplicate_writers, format_vector, n
 from gscli.frameworks.execute import translate_to_python
 from gscli.frameworks.notices import iter_cast_notices, iter_unspecified_notices
 from gscli.frameworks.operator import Operator
-from gscli.frameworks.typing import resolve_input_dtype
+from gscli.frameworks.typing import ask_if_swapped, resolve_input_dtype
 from gscli.kernel import scatter
 from gscli.plan import CallInputs, check_output_size, infer_layout
 from gscli.plan.findings import DEFAULT_LISTED
@@ -132,19 +132,23 @@ def _is_resolvable(call: CallInputs, refusal: GscliError) -> bool:
 
 def _refusal_findings(error: GscliError, arrays: Arrays, listed: int) -> Iterator[CheckFinding]:
     """A refusal from types and shapes; numbers that no index can be one by one."""
+    hint = error.hint
     if isinstance(error, IndexTypeRefused) and arrays[error.name].dtype.kind == "f":
         array = arrays[error.name]
         places = np.argwhere(array != cast_lossy(array, parse_dtype(error.wanted))).tolist()
+        question = ask_if_swapped(error, arrays, is_lossy=bool(places))
+        if question and 2 * len(places) > array.size:  # values, and not some wrong indices
+            hint, places = question, []
         for at in map(tuple, places[:listed]):
             where = f"{format_place(error.name, at)} = {array[at]}"
             is_whole = float(array[at]).is_integer()
             problem = f"does not fit {error.wanted}" if is_whole else "not a whole number"
             yield CheckFinding("index", problem, where)
-        words = "index is not a whole number", "indices are not whole numbers"
+        words = f"index does not fit {error.wanted}", f"indices do not fit {error.wanted}"
         yield from _unlisted_finding("index", len(places), listed, *words)
         if places:
             return
-    yield CheckFinding("inputs", error.problem, error.where, error.valid, error.hint, error=error)
+    yield CheckFinding("inputs", error.problem, error.where, error.valid, hint, error=error)
 
 
 def _unlisted_finding(
@@ -187,6 +191,8 @@ def _index_findings(
 ) -> Iterator[CheckFinding]:
     """What becomes of the indices; only what is out of range where they are not `are_whole`."""
     layout, arrays = plan.layout, plan.inputs
+    if not are_whole and any(layout.axes[axis].size == 0 for axis in layout.column_axes):
+        return  # no number is legal: what stands in the place of those that are refused neither
     findings, total = plan.find_out_of_bounds(listed)
     for finding in findings:
         where = f"{finding.index_path} = {finding.value}"

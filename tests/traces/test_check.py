@@ -147,6 +147,13 @@ def test_types_shapes_and_values_are_all_judged(capsys: pytest.CaptureFixture[st
             ],
         ),
         ("scatter-nd [1,2] [[0.5],[0]] [1,5]", ["indices[0,0] = 0.5: not a whole number"]),
+        ("gather [] [0.5]", ["indices[0] = 0.5: not a whole number"]),
+        (
+            "torch embedding [[0.5,1.5],[0,2.5]] [[1,0],[-1,2]]",
+            ["input float64 [2,2]: input must be integers, got float64, legal int32 int64 (are "
+             "weight and input swapped? weight holds integers, input does not)"],
+        ),
+        ("gather [1,0] [0,0.5,1]", ["indices[1] = 0.5: not a whole number"]),
         ("tf segment-sum [1,2,3] [1,1.5,2]", ["segment_ids[1] = 1.5: not a whole number"]),
     ],
 )
@@ -176,8 +183,8 @@ def test_duplicates_where_the_order_is_open(capsys: pytest.CaptureFixture[str]) 
     ("words", "lines"),
     [
         (["gather", "[1,2]", "[7,8]"], "1 more index out of range"),
-        (["gather", "[1,2]", "[0.5,1.5]"], "1 more index is not a whole number"),
-        (["gather", "[1,2]", "[0.5,1.5,0.5]"], "2 more indices are not whole numbers"),
+        (["gather", "[9,9]", "[0.5,1.5]"], "1 more index does not fit int64"),
+        (["gather", "[9,9]", "[0.5,1.5,1e30]"], "2 more indices do not fit int64"),
         (["mxnet", "take", "[1,2]", "[7,8]"], "1 more index is clipped to the axis"),
         (
             ["tf", "gather", "[1,2]", "[7,8,9]", "--device", "gpu"],
@@ -196,7 +203,7 @@ def test_one_more_is_singular(
     [
         ("numpy take [1,2,3] [2,5] --mode clip", "1 index is clipped to the axis"),
         ("mxnet take [1,2] [7,8]", "2 indices are clipped to the axis"),
-        ("gather [1,2] [0.5,1.5]", "2 indices are not whole numbers"),
+        ("gather [9,9] [0.5,1.5]", "2 indices do not fit int64"),
         ("scatter-nd [1,2] [[0],[0]] [1,2]", "1 cell written more than once"),
         ("torch nll-loss [[-0.5,-1.5],[-0.5,-1.5]] [0,-100]", "1 index is ignored and is dropped"),
         (
