@@ -19,7 +19,7 @@ from gscli.base import ContentRefused, GscliError, UsageError
 from gscli.base.arrays import Array, Arrays, dtype_name
 from gscli.base.records import Arguments, Record
 from gscli.base.words import format_command, sanitize
-from gscli.files.content import open_content
+from gscli.files.content import STANDARD_INPUT, open_content
 from gscli.files.formats.jsonarray import MOST_VALUES, dump_json, load_json
 from gscli.files.formats.jsonlines import iter_lines
 from gscli.files.formats.jsontext import check_memory, decode_text
@@ -76,7 +76,7 @@ def read_cases(
     if path.lstrip().startswith("{"):
         yield parse_case(path.encode("utf-8", "replace"), "the case")
         return
-    shown = sanitize(path)
+    shown = STANDARD_INPUT if path == "-" else sanitize(path)
     for number, line in enumerate(read_lines(path), 1):
         if line.strip():
             try:
@@ -90,7 +90,7 @@ def read_cases(
 def read_lines(path: str) -> Iterator[bytes]:
     """The lines of a text file, or of standard input for `-`; LimitRefused for an endless one."""
     if path == "-":
-        yield from iter_lines(sys.stdin.buffer, "standard input")
+        yield from iter_lines(sys.stdin.buffer, STANDARD_INPUT)
         return
     with open_content(path, MAX_FILE_BYTES) as content, content.open_file() as file:
         yield from iter_lines(file, content.name)

@@ -266,7 +266,7 @@ def test_verify_counts_and_tells(tmp_path: Path) -> None:
     ]
     unknown = json.dumps({**CASE, "op": "Nothing"})
     assert verify("-", stdin=unknown).returncode == 1
-    assert "line 1" in verify("-", stdin="x").stderr
+    assert "standard input line 1\n" in verify("-", stdin="x").stderr
     folder = verify(str(tmp_path))
     assert (folder.returncode, "node tests: gscli run FOLDER" in folder.stderr) == (66, True)
     refused = json.loads(verify("-", "--json", stdin="x").stderr)["error"]

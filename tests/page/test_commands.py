@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from shell import call_gscli
 
 from gscli.base import ContentRefused, UsageError
 from gscli.cli import invoke_command
@@ -116,3 +117,13 @@ def test_a_comparison_that_was_changed_is_refused(
     with pytest.raises(ContentRefused, match="not a comparison that gscli wrote"):
         page.callback(runs=[str(file)], output=str(tmp_path / "page.html"), title=None, quiz=False)
     assert not (tmp_path / "page.html").exists()
+
+
+@pytest.mark.parametrize("document", ["gather\n", "[1,2", "[1,2]", '{"schema": 1}', "\xff"])
+def test_what_is_no_recorded_run_is_named_as_it_is_elsewhere(document: str, tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    done = call_gscli("page", "-", "-o", str(path), stdin=document.encode("latin-1"))
+    assert done.returncode == 65
+    assert b"--> standard input" in done.stderr
+    assert b"help: operators and compare write one with --json > RUN.json" in done.stderr
+    assert not path.exists()

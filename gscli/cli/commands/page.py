@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from gscli.base import ContentRefused, GscliError, UsageError
+from gscli.base import ContentRefused, GscliError, UsageError, check_rule
 from gscli.base.words import sanitize
 from gscli.cli.building import complete_file, tool
 from gscli.cli.options import PAGE_ENDINGS, argument, option, print_stderr
@@ -51,16 +51,20 @@ def _load_run(path: str) -> Trace | ComparisonResult:
     with (
         read_standard_input(None, TEXT_LIMIT) if is_stream else open_content(path, TEXT_LIMIT)
     ) as content:
-        document = parse_json(content.read_all(TEXT_LIMIT, "the text"), path).value
-    if not isinstance(document, dict):
-        raise ContentRefused("not a recorded run", where=sanitize(path), hint=RUN_HINT)
+        place, text = sanitize(content.name), content.read_all(TEXT_LIMIT, "the text")
+        try:
+            document = parse_json(text, place).value
+            check_rule(isinstance(document, dict), "not a recorded run", place, kind=ContentRefused)
+        except ContentRefused as error:
+            error.hint = RUN_HINT
+            raise
     if "expectation" in document:
-        print_stderr(f"warning: {sanitize(path)}: --expect is left out; --html of the run has it\n")
+        print_stderr(f"warning: {place}: --expect is left out; --html of the run has it\n")
     try:
         return replay_document(document)
     except UsageError as error:
         hint = error.hint or RUN_HINT
-        raise ContentRefused(error.problem, where=sanitize(path), hint=hint) from None
+        raise ContentRefused(error.problem, where=place, hint=hint) from None
     except GscliError as error:
-        error.where = f"{sanitize(path)}: {error.where}" if error.where else sanitize(path)
+        error.where = f"{place}: {error.where}" if error.where else place
         raise
