@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from gscli.base import DtypeRefused, UsageError
+from gscli.base import DtypeRefused, GscliError, UsageError
 from gscli.base.words import format_columns, format_shape, join_lines, sanitize
 from gscli.cli.building import complete_file, tool
 from gscli.cli.options import (
@@ -61,9 +61,8 @@ def show(
     *,
     settings: Settings,
 ) -> int:  # fmt: skip
-    from gscli import files
     from gscli.cli.call import check_outputs
-    from gscli.files.request import member_word
+    from gscli.cli.messages import report_error
     from gscli.frameworks import check_single_stdin
 
     check_single_stdin(words)
@@ -71,29 +70,39 @@ def show(
     check_outputs(settings._replace(slice=None))  # which is of what is printed, in any form
     if settings.svg is not None and len(words) > 1:
         raise UsageError("one SVG shows one tensor", where=f"{len(words)} files")
-    flags = settings.list_flags(*PICTURE_OPTIONS, "svg", "dtype")
-    shown: list[tuple[str, list[Member] | None, Content | None]] = []
-    for text in words:
-        limit = settings.max_bytes or files.MAX_BYTES
-        stdin = files.read_standard_input(None, limit) if text.strip() == "-" else None
-        listed = _list_several(text, settings.max_bytes, stdin)
-        if listed is not None and not stat:
-            hint = f"name one of them: {member_word(text, listed[0].name)}, or " if listed else ""
-            refuse_flags(flags, f"the tensors of {sanitize(text)} are listed, not drawn", hint)
-        shown.append((text, listed, stdin))
-    for number, (text, listed, stdin) in enumerate(shown):
-        if len(words) > 1 and settings.json is None and not settings.quiet:
-            titled = listed is None and not stat  # a picture bears its own name
-            sys.stdout.write("\n" * bool(number) + ("" if titled else f"{sanitize(text)}\n"))
-        if stat:
-            _print_statistics(text, listed, settings, stdin)
-        elif listed is None:
-            drawn = not (settings.plain or settings.json or settings.dtype)
-            loaded = files.load(text, name="tensor", leave=drawn, stdin=stdin, **settings.reading)
-            _print_tensor(loaded, settings)
-        else:
-            _print_members(text, listed, settings)
-    return 0
+    codes, has_heads = list[int](), len(words) > 1 and settings.json is None
+    for number, text in enumerate(words):
+        blank = "\n" * (has_heads and number > len(codes))
+        try:
+            _show_file(text, settings, blank, f"{sanitize(text)}\n" * has_heads, stat=stat)
+        except GscliError as error:
+            if len(words) == 1:
+                raise
+            look = {name: getattr(settings, name) for name in ("color", "width", "json")}
+            typed = [f"--{name}={value}" for name, value in look.items() if value is not None]
+            codes.append(report_error(error, typed))
+    return next(iter(codes), 0)
+
+
+def _show_file(text: str, settings: Settings, blank: str, title: str, *, stat: bool) -> None:
+    """One of the files, set off by a blank line; a picture bears its own name, for its title."""
+    from gscli import files
+    from gscli.files.request import member_word
+
+    limit = settings.max_bytes or files.MAX_BYTES
+    stdin = files.read_standard_input(None, limit) if text.strip() == "-" else None
+    listed = _list_several(text, settings.max_bytes, stdin)
+    if stat:
+        _print_statistics(text, listed, settings, stdin, blank + title)
+    elif listed is None:
+        drawn = not (settings.plain or settings.json or settings.dtype)
+        loaded = files.load(text, name="tensor", leave=drawn, stdin=stdin, **settings.reading)
+        _print_tensor(loaded, settings, blank)
+    else:
+        flags = settings.list_flags(*PICTURE_OPTIONS, "svg", "dtype")
+        hint = f"name one of them: {member_word(text, listed[0].name)}, or " if listed else ""
+        refuse_flags(flags, f"the tensors of {sanitize(text)} are listed, not drawn", hint)
+        _print_members(text, listed, settings, blank + title)
 
 
 def _list_several(text: str, limit: int | None, stdin: Content | None) -> list[Member] | None:
@@ -122,7 +131,7 @@ def _list_commits(path: str) -> list[Commit]:
     return list_commits(path, COMMITS_SHOWN)
 
 
-def _print_members(text: str, members: Sequence[Member], settings: Settings) -> None:
+def _print_members(text: str, members: Sequence[Member], settings: Settings, head: str) -> None:
     """A line per member: name, type, shape, bytes; then the versions or nodes that there are."""
     from gscli.files.request import file_suffix
 
@@ -142,7 +151,7 @@ def _print_members(text: str, members: Sequence[Member], settings: Settings) -> 
     lines += [f"@{c.snapshot}  {c.written}  {sanitize(c.message)}" for c in commits]
     table = join_lines(lines if members else ["no tensors", *lines])
     document = {"file": text, "members": rows, **history, **nodes}
-    print_report(settings, lambda: document, lambda: table + node_table)
+    print_report(settings, lambda: document, lambda: head + table + node_table)
 
 
 def _take_chosen(array: Array, settings: Settings) -> tuple[Array, tuple[range, ...] | None]:
@@ -153,7 +162,7 @@ def _take_chosen(array: Array, settings: Settings) -> tuple[Array, tuple[range, 
 
 
 def _print_statistics(
-    text: str, listed: Sequence[Member] | None, settings: Settings, stdin: Content | None = None
+    text: str, listed: Sequence[Member] | None, settings: Settings, stdin: Content | None, head: str
 ) -> None:
     """A line of each tensor, behind the names of members; one document with --json."""
     from gscli import files
@@ -164,7 +173,7 @@ def _print_statistics(
     width = max((len(sanitize(name)) for name in words), default=0)
     documents, lines = list[dict[str, object]](), list[str]()
     for name, word in words.items():
-        head = f"{sanitize(name):<{width}}  " * (listed is not None)
+        label = f"{sanitize(name):<{width}}  " * (listed is not None)
         try:
             array = files.load(word, name="tensor", stdin=stdin, **settings.reading).array
             summary = compute_statistics(*_take_chosen(array, settings))
@@ -174,13 +183,13 @@ def _print_statistics(
             if listed is None:
                 raise
             line, facts = refusal.problem, {"problem": refusal.problem}
-        lines.append(head + line)
+        lines.append(label + line)
         documents.append({"name": name, **facts} if name else {"file": text, **facts})
     document = documents[0] if listed is None else {"file": text, "members": documents}
-    print_report(settings, lambda: document, lambda: join_lines(lines or ["no tensors"]))
+    print_report(settings, lambda: document, lambda: head + join_lines(lines or ["no tensors"]))
 
 
-def _print_tensor(loaded: LoadedInput, settings: Settings) -> None:
+def _print_tensor(loaded: LoadedInput, settings: Settings, blank: str) -> None:
     """All is drawn before a byte is written: the file may have become another one meanwhile."""
     from gscli.cli.call import write_results
     from gscli.files.formats.jsonarray import dump_json
@@ -190,9 +199,9 @@ def _print_tensor(loaded: LoadedInput, settings: Settings) -> None:
     name, array = loaded.origin, loaded.array
     text, figures, options = "", dict[str, str](), make_view_options(settings)
     if settings.is_screen_used and settings.plain:
-        text = format_tensor_text(name, array, options)
+        text = blank + format_tensor_text(name, array, options)
     elif settings.is_screen_used:
-        text = render_text(make_tensor_drawing(name, array, options), options)
+        text = blank + render_text(make_tensor_drawing(name, array, options), options)
     if settings.svg is not None:
         from gscli.views.figure import render_svg
 
