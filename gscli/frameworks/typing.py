@@ -47,12 +47,15 @@ def cast_inputs(operator: Signature, inputs: CallInputs, dtype: str, *, strict: 
     inputs.is_typed |= dict.fromkeys(names, True)
 
 
-def resolve_input_dtype(inputs: CallInputs, refusal: DtypeError, *, strict: bool) -> None:
+def resolve_input_dtype(inputs: CallInputs, refusal: GscliError, *, strict: bool) -> None:
     """Bring one input to the type that the refusal names, or raise it."""
-    if isinstance(refusal, IndexTypeRefused):
-        _resolve_index_dtype(inputs, refusal, strict=strict)
-    else:
-        _resolve_updates_dtype(inputs, refusal)
+    match refusal:
+        case IndexTypeRefused():
+            _resolve_index_dtype(inputs, refusal, strict=strict)
+        case UpdatesTypeRefused():
+            _resolve_updates_dtype(inputs, refusal)
+        case _:
+            raise refusal
 
 
 def explain_lossy_indices(refusal: IndexTypeRefused, arrays: Arrays) -> str:

@@ -115,19 +115,12 @@ def iter_findings(
         except GscliError as error:
             refusals = refusals or [error]
         for refusal in refusals:
-            if not _is_resolvable(call, refusal):
+            try:
+                resolve_input_dtype(call, refusal, strict=True)
+            except GscliError:
                 yield from _refusal_findings(refusal, checked, listed)
             if not _replace_refused_input(refusal, checked):
                 return
-
-
-def _is_resolvable(call: CallInputs, refusal: GscliError) -> bool:
-    """Whether the refusal is about a type that an untyped input takes anyway."""
-    if isinstance(refusal, IndexTypeRefused | UpdatesTypeRefused):
-        with suppress(GscliError):
-            resolve_input_dtype(call, refusal, strict=True)
-            return True
-    return False
 
 
 def _refusal_findings(error: GscliError, arrays: Arrays, listed: int) -> Iterator[CheckFinding]:

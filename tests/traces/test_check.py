@@ -131,6 +131,12 @@ def test_types_shapes_and_values_are_all_judged(capsys: pytest.CaptureFixture[st
     assert lines[4] == "4 findings"
 
 
+TABLE_FOR_IDS = (
+    "input float64 [2,2]: input must be integers, got float64, legal int32 int64 "
+    "(are weight and input swapped? weight holds integers, input does not)"
+)
+
+
 @pytest.mark.parametrize(
     ("words", "lines"),
     [
@@ -150,10 +156,7 @@ def test_types_shapes_and_values_are_all_judged(capsys: pytest.CaptureFixture[st
         ("gather [] [0.5]", ["indices[0] = 0.5: not a whole number"]),
         (
             "torch embedding [[0.5,1.5],[0,2.5]] [[1,0],[-1,2]]",
-            [
-                "input float64 [2,2]: input must be integers, got float64, legal int32 int64 (are "
-                "weight and input swapped? weight holds integers, input does not)"
-            ],
+            [TABLE_FOR_IDS],
         ),
         ("gather [1,0] [0,0.5,1]", ["indices[1] = 0.5: not a whole number"]),
         ("tf segment-sum [1,2,3] [1,1.5,2]", ["segment_ids[1] = 1.5: not a whole number"]),

@@ -20,7 +20,7 @@ from gscli.base import UsageError, check_rule
 from gscli.base.words import FLOATS, INTEGERS
 from gscli.declare.attributes import Option
 from gscli.frameworks.operator import Framework
-from gscli.layout.axes import CLIP_OUTSIDE, RAISE_OUTSIDE, SKIP_OUTSIDE, Policy, Tensor
+from gscli.layout.axes import RAISE_OUTSIDE, SKIP_OUTSIDE, Policy, Tensor
 
 FRAMEWORK = Framework("tensorflow", "TensorFlow")
 
@@ -53,29 +53,19 @@ def list_types(allowed: tuple[str, ...], device: str) -> list[str]:
     return [name for name in allowed if device == "cpu" or name != "str"]
 
 
-def _is_skipping(device: str, word: str) -> bool:
-    """Does a bad index of an uncompiled operator read zero or drop, rather than being refused?"""
-    problem, where = "a GPU cannot refuse a bad index", "bad_indices_policy = ERROR, device = gpu"
-    fits, legal = device != "gpu" or word != "ERROR", "IGNORE DEFAULT ''"
-    check_rule(fits, problem, where, kind=UsageError, valid=legal, hint="--device cpu")
-    return word == "IGNORE" or device == "gpu"
-
-
 def is_compiled(device: str) -> bool:
     """Does XLA run it?"""
     return device in ("xla", "xla_cpu")
 
 
-def gather_policy(device: str, word: str = "") -> Policy:
-    """What a bad index does to a gather."""
-    if is_compiled(device):
-        return SKIP_OUTSIDE if word == "IGNORE" else CLIP_OUTSIDE
-    return SKIP_OUTSIDE if _is_skipping(device, word) else RAISE_OUTSIDE
-
-
-def scatter_policy(device: str, word: str = "") -> Policy:
-    """What a bad index does to a scatter."""
-    return SKIP_OUTSIDE if is_compiled(device) or _is_skipping(device, word) else RAISE_OUTSIDE
+def choose_policy(device: str, word: str = "", compiled: Policy = SKIP_OUTSIDE) -> Policy:
+    """What a bad index does: refused on a CPU, ignored on a GPU; `compiled` is XLA's way."""
+    problem, where = "a GPU cannot refuse a bad index", "bad_indices_policy = ERROR, device = gpu"
+    fits, legal = device != "gpu" or word != "ERROR", "IGNORE DEFAULT ''"
+    check_rule(fits, problem, where, kind=UsageError, valid=legal, hint="--device cpu")
+    if is_compiled(device) and word != "IGNORE":
+        return compiled
+    return RAISE_OUTSIDE if device == "cpu" and word != "IGNORE" else SKIP_OUTSIDE
 
 
 def check_max_vector_length(indices: Tensor, batch_dims: int = 0) -> None:

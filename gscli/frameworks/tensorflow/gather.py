@@ -14,7 +14,7 @@ from gscli.frameworks.tensorflow import (
     BadIndices,
     Device,
     check_max_vector_length,
-    gather_policy,
+    choose_policy,
     list_types,
 )
 from gscli.layout import NewOutput, gather_layout
@@ -72,9 +72,8 @@ def gather(
     hint = "axis=0 written out would ignore batch_dims" if where == 0 else ""
     check_rule(batch <= where, problem, about, params, indices, valid=legal, hint=hint)
     addressing = address_axis(params, indices, where, batch)
-    policy = SKIP_OUTSIDE if 0 in addressing.result_shape else gather_policy(device)
-    if batch and policy is CLIP_OUTSIDE and indices.dtype == "int64":
-        policy = UNSIGNED
+    compiled = UNSIGNED if batch and indices.dtype == "int64" else CLIP_OUTSIDE
+    policy = SKIP_OUTSIDE if 0 in addressing.result_shape else choose_policy(device, "", compiled)
     return gather_layout(params, addressing, policy)
 
 
@@ -105,7 +104,8 @@ def gather_nd(
     problem, legal = "params is empty, yet something is asked of it", "no index vector at all"
     fits = 0 not in params.shape or 0 in addressing.entry_shape
     check_rule(fits, problem, params, indices, kind=IndexRefused, valid=legal)
-    return gather_layout(params, addressing, gather_policy(device, bad_indices_policy))
+    policy = choose_policy(device, bad_indices_policy, CLIP_OUTSIDE)
+    return gather_layout(params, addressing, policy)
 
 
 @FRAMEWORK.operator("'[[1,2,3],[4,5,6]]' '[[2,0],[1,1]]'")

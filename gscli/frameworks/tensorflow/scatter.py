@@ -15,9 +15,9 @@ from gscli.frameworks.tensorflow import (
     BadIndices,
     Device,
     check_max_vector_length,
+    choose_policy,
     is_compiled,
     list_types,
-    scatter_policy,
 )
 from gscli.layout import Layout, NewOutput, scatter_layout
 from gscli.layout.axes import Reduction, Shape, Tensor, Updates, unspecified_nan
@@ -154,7 +154,7 @@ def build_scatter_nd_layout(
 
     `vectors_always`: vectors are judged though nothing can be written, as for variables.
     """
-    policy, empty = scatter_policy(device, bad_indices_policy), 0 in output.shape
+    policy, empty = choose_policy(device, bad_indices_policy), 0 in output.shape
     problem = f"{output.name} is empty, yet something is written into it"
     legal = "no number in indices and none in updates"
     fits = not empty or (0 in indices.shape and 0 in updates.shape)
