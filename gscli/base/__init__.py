@@ -141,7 +141,7 @@ class GscliError(Exception):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickled with all facts; what made them is not run again."""
-        return _unpickle_error, (type(self), self.args), self.__dict__
+        return type(self).__new__, (type(self), *self.args), self.__dict__
 
     def __str__(self) -> str:
         parts = [self.problem, self.where, f"valid: {self.valid}" if self.valid else "", self.hint]
@@ -174,10 +174,6 @@ def _sanitize(words: str) -> str:
 def _shorten(words: str) -> str:
     half = MAX_PART_LENGTH // 2
     return words if len(words) <= MAX_PART_LENGTH else f"{words[:half]}…{words[1 - half :]}"
-
-
-def _unpickle_error(kind: type[GscliError], args: tuple[object, ...]) -> GscliError:
-    return kind.__new__(kind, *args)
 
 
 class Notice(GscliError):

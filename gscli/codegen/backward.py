@@ -121,9 +121,6 @@ class _BackwardWriter:
         kinds = {name: array.dtype.kind for name, array in self.analysis.arrays_by_variable.items()}
         self.names = [name for name in ("data", "updates") if kinds.get(name) == "f"]
         self.names += [VALUE] * (VALUE in gradients.arrays)
-        self._check()
-
-    def _check(self) -> None:
         updates = self.layout.updates
         loses = updates is not None and not updates.nan_wins
         if loses and self.kind in ("max", "min") and self.analysis.has_nan:

@@ -111,8 +111,7 @@ class Code(Record):
 def _format_block(answer: Snippet, width: int) -> Iterator[str]:
     yield from _format_comment(f"{answer.title}: {describe_snippet(answer)}", width)
     remarks = [answer.reason] if answer.reason and answer.verdict == "differs" else []
-    heads = chain(["breaks with"], repeat("and with"))
-    remarks += map("{} {}".format, heads, answer.breaks)
+    remarks += map("{} {}".format, chain(["breaks with"], repeat("and with")), answer.breaks)
     remarks += [*answer.notes, *([describe_run(answer)] if answer.run_result else [])]
     for remark in remarks:
         yield from _format_comment(remark, width, "#   ")

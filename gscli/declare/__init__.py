@@ -285,10 +285,8 @@ class Signature:
                 raise UsageError(problem, valid=" ".join(spelt))
         many = self.variadic_inputs(passed)
         problem, fits = "more index arrays than data can have axes", len(many) <= MAX_INDEX_ARRAYS
-        where = f"{len(many):,} {self.variadic}"
-        check_rule(fits, problem, where, valid=f"0 … {MAX_INDEX_ARRAYS}")
-        known = {*self.input_names, *many} - {self.variadic}
-        self._check_names("input", passed, known, spelt)
+        check_rule(fits, problem, f"{len(many):,} {self.variadic}", valid=f"0 … {MAX_INDEX_ARRAYS}")
+        self._check_names("input", passed, {*self.input_names, *many} - {self.variadic}, spelt)
 
 
 @lru_cache(64)  # small calls, one after the other, have inputs of the same names

@@ -197,8 +197,7 @@ def pick(
     whole = index.rank == data.rank
     check_exact_shape(index, kept if whole else reduced, f"data without axis {where}")
     addressing = (address_elements if whole else address_pick)(data, index, where)
-    shape = kept if keepdims else reduced
-    return gather_layout(data, addressing, MODES[mode], output_shape=shape)
+    return gather_layout(data, addressing, MODES[mode], output_shape=kept if keepdims else reduced)
 
 
 @FRAMEWORK.operator("'[[1,2,3],[4,5,6]]' '[0,5]'")

@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -59,8 +60,7 @@ class BackwardWalk:
         self.layout = plan.layout._replace(policy=_choose_policy(plan.layout, convention))
         shape = self.layout.data_shape if self.layout.kind == "scatter" else cotangent.shape
         self.cotangent = cotangent.reshape(shape)
-        has_data = self.layout.data_name is not None
-        self.nan_ties = convention.nan_ties if has_data else convention.nan_segments
+        self.nan_ties = convention.nan_ties if self.layout.data_name else convention.nan_segments
         self.output = output
 
     def compute_flows(self) -> dict[str, Array]:
@@ -93,11 +93,10 @@ class BackwardWalk:
 
     def plan_read(self, cells: Array, fill: Number = 0) -> ValidatedPlan:
         """The gather that `read` is; `fill` for an update without a cell."""
-        move = self.plain_layout._replace(
-            kind="gather", data_name=COTANGENT, dtype=cells.dtype.name, fill_value=fill,
+        return self._plan_move(
+            COTANGENT, cells, kind="gather", data_name=COTANGENT, fill_value=fill,
             output_shape=self.layout.result_shape,
         )  # fmt: skip
-        return ValidatedPlan(move, {**self.plan.inputs, COTANGENT: cells})
 
     def write(self, values: Array, reduction: Reduction = "add") -> Array:
         """Values in the shape of the result, brought to their cells, which begin with 0."""
@@ -106,10 +105,14 @@ class BackwardWalk:
     def plan_write(self, values: Array, reduction: Reduction = "add") -> ValidatedPlan:
         """The scatter that `write` is."""
         name = SHARES if self.layout.fold else COTANGENT
-        move = self.plain_layout._replace(
-            kind="scatter", reduction=reduction, dtype=values.dtype.name, fill_value=0,
+        return self._plan_move(
+            name, values, kind="scatter", reduction=reduction, fill_value=0,
             updates=Updates(name, Fit.RESHAPE), output_shape=self.layout.data_shape,
         )  # fmt: skip
+
+    def _plan_move(self, name: str, values: Array, **facts: Any) -> ValidatedPlan:
+        """A move of values, an input of this name; `facts`: what its layout has of its own."""
+        move = self.plain_layout._replace(dtype=values.dtype.name, **facts)
         return ValidatedPlan(move, {**self.plan.inputs, name: values})
 
     @cached_property
@@ -347,8 +350,7 @@ def _back_through_sum(walk: BackwardWalk) -> Pair:
 
 
 def _back_through_mul(walk: BackwardWalk) -> Pair:
-    counts_data = walk.layout.include_self
-    start = walk.data if counts_data else np.where(walk.counts > 0, 1.0, walk.data)
+    start = walk.data if walk.layout.include_self else np.where(walk.counts > 0, 1.0, walk.data)
     return walk.multiply_back(start, lambda _: walk.cotangent)
 
 

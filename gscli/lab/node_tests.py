@@ -91,8 +91,7 @@ def run_folder(folder: Path) -> Iterator[NodeTestResult]:
     for data_set in sets:
         try:
             recorded = _load_tensor(data_set / "output_0.pb", "output")
-            inputs = load_inputs(node, data_set)
-            answer = execute(node.operator, inputs, node.call_attributes)[1]
+            answer = execute(node.operator, load_inputs(node, data_set), node.call_attributes)[1]
             problem = describe_difference(answer, recorded)
         except GscliError as error:
             problem = str(error)

@@ -112,8 +112,7 @@ def draw_vectors(roles: Roles, dice: Rng) -> CallSpec:
     is_first = roles.layout.addressing.columns[0].vector_dim == 0
     indices = _tensor((length, *grid) if is_first else (*grid, length))
     addressing = address_vectors(_tensor(data), indices, batch, vector_dim=0 if is_first else -1)
-    draft = _fill(roles, dice, data, addressing, **attrs)
-    return _set_parameter(roles, draft, "shape", list(data))
+    return _set_parameter(roles, _fill(roles, dice, data, addressing, **attrs), "shape", list(data))
 
 
 def draw_sorted_segments(roles: Roles, dice: Rng) -> CallSpec:

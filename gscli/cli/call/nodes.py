@@ -162,8 +162,7 @@ def describe_nodes(model: OnnxModel) -> tuple[str, list[dict[str, Any]]]:
         inputs, outputs = (map(_format_tensor, row[key]) for key in ("inputs", "outputs"))
         flow = f"{', '.join(inputs)} -> {', '.join(outputs)}  {sanitize(attributes, 80)}"
         texts.append((sanitize(row["node"], 60), row["op"], flow))
-    lines = [f"{model.where}: opset {model.opset}, {of}", *format_columns(texts)]
-    return join_lines(lines), rows
+    return join_lines([f"{model.where}: opset {model.opset}, {of}", *format_columns(texts)]), rows
 
 
 def _format_tensor(tensor: Mapping[str, str]) -> str:

@@ -84,8 +84,7 @@ def _iter_manual_lines() -> Iterator[str]:
     yield from _iter_verbatim_lines(read_topic("inputs"))
     for name in NAMES:
         yield f".SH {TITLES[name].upper()} OPERATORS"
-        doc = getdoc(import_module(f"gscli.frameworks.{name}"))
-        yield from _iter_paragraph_lines(doc or "")
+        yield from _iter_paragraph_lines(getdoc(import_module(f"gscli.frameworks.{name}")) or "")
         for operator in load_framework(name).operators.values():
             yield from _iter_operator_lines(operator)
     yield ".SH TOOLS"

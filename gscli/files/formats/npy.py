@@ -257,8 +257,7 @@ def _check_tokens(text: str, name: str) -> None:
         end = match.end()
         words += [] if match[0].isspace() else [match[0]]
     _check_header(end == len(text), name, f"unexpected {sanitize(text[end:], 20)}")
-    depths = accumulate((word in "{([") - (word in "})]") for word in words)
-    deepest = max(depths, default=0)
+    deepest = max(accumulate((word in "{([") - (word in "})]") for word in words), default=0)
     _check_header(deepest <= _DEPTH_LIMIT, name, f"nested {deepest} deep")
     keys = sorted(key.strip("'\"") for key, after in pairwise(words) if after == ":")
     shown = sanitize(", ".join(keys), 60)

@@ -196,8 +196,7 @@ def _check_no_gaps(tensors: dict[str, ArrayHeader], data_start: int, content: Co
     """No overlap, no gap and no rest: a byte that belongs to nobody could be a second file."""
     position = data_start
     for tensor in sorted(tensors.values(), key=lambda tensor: (tensor.offset, tensor.nbytes)):
-        fits = tensor.offset == position
-        _check_header(fits, content.name, "its tensors overlap or leave a gap")
+        _check_header(tensor.offset == position, content.name, "its tensors overlap or leave a gap")
         position += tensor.nbytes
     name, size = content.name, content.size
     problem = f"{name} {'is cut off' if size < position else 'goes on after the tensors'}"

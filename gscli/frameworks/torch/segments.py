@@ -59,8 +59,7 @@ def segment_reduce(
     check_rule(is_aligned and 0 not in counted, problem, parts, data, valid=legal)
     count = parts.shape[place] - (parts is offsets)
     reduction = parse_reduction(reduce)
-    empty = empty_reduction(data.dtype, reduction, infinite=True)
-    fill = nan if reduction == "mean" else empty
+    fill = nan if reduction == "mean" else empty_reduction(data.dtype, reduction, infinite=True)
     rows = Tensor("output", (*data.shape[:place], count, *data.shape[place + 1 :]), data.dtype)
     positions = Tensor("segments", data.shape[: place + 1], "int64")
     recipe = SegmentNumbers(parts.name, parts is offsets, parts is lengths and not unsafe)

@@ -133,8 +133,7 @@ class _ClusterRun:
         sizes = choose_chunk_shape(None, dtype, shape)
         whole = ChunkGrid.for_row_size(shape, sizes, layout.form.row_size)
         assert whole is not None
-        columns = tuple(max(size, 1) for size in shape[whole.row_axes :])
-        sizes = sizes[: whole.row_axes] + columns
+        sizes = sizes[: whole.row_axes] + tuple(max(size, 1) for size in shape[whole.row_axes :])
         target = create_zarr_array(ZarrPath(hidden), dtype, shape, sizes, like=self.store)
         if 0 in shape:
             return

@@ -112,8 +112,7 @@ def render_document(title: str, parts: Sequence[str], *, styles: Sequence[str] =
 
 def _read_asset(name: str) -> str:
     """A file of this package without indentation and comments, a quarter of a small page."""
-    text = files("gscli.views.page").joinpath(name).read_text(encoding="utf-8")
-    bare = _COMMENT.sub("", text)
+    bare = _COMMENT.sub("", files("gscli.views.page").joinpath(name).read_text(encoding="utf-8"))
     return "\n".join(line.strip() for line in bare.splitlines() if line.strip())
 
 
