@@ -226,8 +226,7 @@ def infer_shapes(message: Any) -> Any:
             if len(tensor.raw_data) > SHAPE_BYTES:
                 tensor.ClearField("raw_data")
     with Child(python_program(sys.executable, _INFERENCE), INFERENCE_MEMORY) as child:
-        text = base64.b64encode(slim.SerializeToString())
-        line = child.exchange(text + b"\n", INFERENCE_SECONDS)
+        line = child.exchange(base64.b64encode(slim.SerializeToString()) + b"\n", INFERENCE_SECONDS)
     assert isinstance(line, bytes), line
     data = base64.b64decode(line, validate=True)
     check_fields(data, message.DESCRIPTOR, "the model")

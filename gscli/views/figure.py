@@ -62,8 +62,7 @@ def render_svg(drawn: Drawing, title: str, description: str = "", theme: Theme =
     planes = find_oblique_planes(runs)
     ends = [plane.right + plane.shift(plane.top) for plane in planes.values()]
     width = max([*map(line_width, lines), *ends], default=0)
-    stepped = any(run.style.role == "entry" for run in runs)
-    margin = CROSSHAIR_MARGIN if stepped else MARGIN
+    margin = CROSSHAIR_MARGIN if any(run.style.role == "entry" for run in runs) else MARGIN
     grid, inks = PixelGrid(margin), FIGURE_PALETTES[theme]
     crosshair = Crosshair(runs, grid, inks.foreground, planes)
     wide, high = f"{width * CELL + 2 * margin:.1f}", len(lines) * LINE + 2 * margin

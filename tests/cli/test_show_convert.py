@@ -151,6 +151,19 @@ def test_several_files_follow_each_other(
     assert [json.loads(line)["file"] for line in lines] == named
 
 
+@pytest.mark.parametrize("form", ["--plain", "--stat", "--json"])
+def test_files_behind_one_that_cannot_be_read_are_shown(form: str, tmp_path: Path) -> None:
+    (tmp_path / "cut.json").write_text("[3")
+    both = gscli("show", "[1]", "[5]", form, cwd=tmp_path)
+    done = gscli("show", "[1]", "absent.npy", "cut.json", "[5]", form, cwd=tmp_path)
+    assert (both.returncode, done.returncode) == (0, 66)
+    assert done.stdout == both.stdout
+    assert done.stderr.index(b"cannot read absent.npy") < done.stderr.index(b"cut.json is not JSON")
+    assert gscli("show", "cut.json", "absent.npy", form, cwd=tmp_path).returncode == 65
+    narrow = gscli("show", "absent.npy", "[1]", "--width", "40", cwd=tmp_path)
+    assert max(map(len, narrow.stderr.splitlines())) <= 40
+
+
 def test_a_tensor_is_printed_as_a_document(capsys: pytest.CaptureFixture[str]) -> None:
     assert json.loads(shown(capsys, "[[1],[2]]", "--json")) == {
         "dtype": "int64", "shape": [2, 1], "data": [1, 2],
