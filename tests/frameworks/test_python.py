@@ -291,7 +291,7 @@ def test_batch_takes_the_words_of_a_shell(tmp_path: Path) -> None:
     np.save(tmp_path / "a.npy", np.array([[1, 2], [3, 4]]))
     job = {"op": "tf gather-nd", "inputs": {"params": str(tmp_path / "a.npy"), "indices": [[1]]}}
     line = json.dumps({**job, "attrs": {"batch-dims": 0}}).encode()
-    assert run_job(line, 7)["output"]["data"] == [3, 4]
-    assert run_job(line, 7)["id"] == 7
+    assert run_job(line, 7, [])["output"]["data"] == [3, 4]
+    assert run_job(line, 7, [])["id"] == 7
     broken = run_job(b"{", 3)
     assert (broken["id"], broken["line"]) == (None, 3)
