@@ -293,5 +293,5 @@ def test_batch_takes_the_words_of_a_shell(tmp_path: Path) -> None:
     line = json.dumps({**job, "attrs": {"batch-dims": 0}}).encode()
     assert run_job(line, 7, [])["output"]["data"] == [3, 4]
     assert run_job(line, 7, [])["id"] == 7
-    broken = run_job(b"{", 3)
+    broken = run_job(b"{", 3, [])
     assert (broken["id"], broken["line"]) == (None, 3)
