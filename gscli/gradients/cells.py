@@ -8,11 +8,12 @@ from __future__ import annotations
 import numpy as np
 
 from gscli.base.arrays import Array, Indices
+from gscli.kernel import loops
 
 # Factors of one cell from which they are multiplied along, and not with those of other cells.
 MANY_FACTORS = 64
 
-# Updates from which the compiled loops are asked: they are imported for that alone.
+# Updates from which the compiled loops are asked: they are loaded for that alone.
 MIN_NATIVE_UPDATES = 1 << 12
 
 
@@ -25,8 +26,6 @@ def select_equal(cells: Indices, values: Array, kept: Array) -> Indices:
     array([1])
     """
     if cells.size >= MIN_NATIVE_UPDATES:
-        from gscli.kernel import loops
-
         numbers = np.empty(cells.size, np.int64)
         count = loops.call_entries("gscli_select_equal", cells, values, kept, numbers)
         if count is not None:
@@ -46,8 +45,6 @@ def pass_to_first(cells: Indices, values: Array, kept: Array, share: Array) -> A
     array([0., 7., 0.])
     """
     if cells.size >= MIN_NATIVE_UPDATES:
-        from gscli.kernel import loops
-
         pairs, passed = np.stack([kept, share], axis=1), np.empty(cells.size)
         if loops.call_entries("gscli_pass_to_first", cells, values, pairs, passed) is not None:
             return passed
@@ -76,8 +73,6 @@ def multiply_in_turn(
     (array([10.,  1., 20.]), array([  3., 100.]))
     """
     if cells.size >= MIN_NATIVE_UPDATES:
-        from gscli.kernel import loops
-
         arrays = cells, factors, products, passed
         if loops.call_entries("gscli_multiply", *arrays, back) is not None:
             return

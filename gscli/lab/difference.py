@@ -58,14 +58,6 @@ class Tolerance(Record):
     atol: float = 0.0
     listed: int = MAX_LISTED
 
-    def rtol_for(self, dtype: str) -> float:
-        """The relative tolerance for an element type.
-
-        >>> Tolerance().rtol_for("float32"), Tolerance(0.1).rtol_for("float32")
-        (1e-06, 0.1)
-        """
-        return DEFAULT_RTOL.get(dtype, 0.0) if self.rtol is None else self.rtol
-
 
 DEFAULT_TOLERANCE = Tolerance()
 
@@ -200,7 +192,8 @@ def differing_cells(
 ) -> BoolArray:
     """For arrays of one shape, which cells differ by more than `tolerance`, as bool."""
     unequal = unequal_cells(actual, expected)
-    relative = tolerance.rtol_for(dtype_name(expected.dtype))
+    usual = DEFAULT_RTOL.get(dtype_name(expected.dtype), 0.0)
+    relative = usual if tolerance.rtol is None else tolerance.rtol
     if _is_text(actual, expected) or not unequal.any():
         return unequal
     with np.errstate(all="ignore"):

@@ -30,7 +30,8 @@ from gscli.frameworks.operator import Operator
 from gscli.lab.calls import dump_call
 from gscli.lab.cases import read_cases
 from gscli.lab.model_nodes import ForeignNode
-from gscli.lab.node_tests import find_test_folders, load_inputs, read_test_node
+from gscli.lab.models import DATA_SET, list_data_sets
+from gscli.lab.node_tests import MODEL, find_test_folders, load_inputs, read_test_node
 from gscli.runtimes.catalogue import load_shared_module
 from gscli.runtimes.generator import generate_cases
 from gscli.runtimes.trials import FuzzCase
@@ -171,9 +172,9 @@ def _write_node_test(folder: Path, trial: FuzzCase) -> None:
     call = dump_call(trial.operator, trial.inputs, trial.attrs)
     wire = call["op"], call["opset"], dict(trial.inputs), call["attrs"]
     model = load_shared_module("onnx_models").one_node(*wire)
-    data = folder / "test_data_set_0"
+    data = folder / f"{DATA_SET}0"
     data.mkdir(parents=True)
-    (folder / "model.onnx").write_bytes(model.SerializeToString())
+    (folder / MODEL).write_bytes(model.SerializeToString())
     for number, array in enumerate(trial.inputs.values()):
         files.save(str(data / f"input_{number}.pb"), array)
     files.save(str(data / "output_0.pb"), trial.expected_result.output)
@@ -207,10 +208,10 @@ def _read_cases(path: str) -> Iterator[FuzzCase]:
         return
     for folder in find_test_folders([path]):
         try:
-            node = read_test_node(folder / "model.onnx")
+            node = read_test_node(folder / MODEL)
         except ForeignNode:
             continue
-        for data_set in sorted(folder.glob("test_data_set_*")):
+        for data_set in list_data_sets(folder):
             yield FuzzCase(node.operator, load_inputs(node, data_set), node.call_attributes)
 
 

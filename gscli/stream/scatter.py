@@ -22,7 +22,6 @@ from gscli.disk import mapped
 from gscli.kernel import ScatterOutput
 from gscli.kernel.tiles import Region, Tile, Tiling
 from gscli.layout import Layout
-from gscli.layout.axes import row_major_strides
 from gscli.plan.plan import ValidatedPlan
 
 # Bytes of data that pass by at a time.
@@ -159,9 +158,8 @@ def update_records(
 
 def _find_region_start(region: Region, grid: tuple[int, ...]) -> int:
     """The row-major number of a region's first place in the result's grid."""
-    steps = row_major_strides(grid)
-    return sum((at.start if isinstance(at, slice) else at) * step
-               for at, step in zip(region, steps, strict=False))  # fmt: skip
+    place = [at.start if isinstance(at, slice) else at for at in region]
+    return int(np.ravel_multi_index(place, grid))
 
 
 class RowBlock(Record):

@@ -27,13 +27,7 @@ from gscli.views.lines import (
 )
 from gscli.views.look import PLAIN, Line, Role, Style, StyleSheet, ViewOptions, cell_len, pad_right
 from gscli.views.sheet import is_part_requested
-from gscli.views.subject import (
-    TensorView,
-    add_expected,
-    list_samples,
-    make_views,
-    take_box,
-)  # fmt: skip
+from gscli.views.subject import TensorView, add_expected, list_samples, make_views, take_box
 from gscli.views.summary import (
     count_cells,
     describe_purpose,
@@ -42,7 +36,7 @@ from gscli.views.summary import (
     format_counts,
     list_attributes,
     name_axes,
-)  # fmt: skip
+)
 from gscli.views.texts import NumberFormat
 
 if TYPE_CHECKING:

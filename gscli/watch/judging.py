@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gscli.base import CannotWrite, CaretLine, Finding, IndexRefused, Notice, ShapeRefused
-from gscli.base.arrays import Array, Arrays, parse_dtype, unravel_place
+from gscli.base.arrays import Array, Arrays, unravel_place
 from gscli.base.records import Arguments, Record
 from gscli.base.words import format_count, format_place
 from gscli.frameworks import find_operator
@@ -74,19 +74,10 @@ class SeenCall:
         return self.call.inputs
 
 
-def make_stand_in(shape: tuple[int, ...], dtype: str) -> Array:
-    """An array of this shape and type that takes no memory.
-
-    >>> make_stand_in((2, 3), "bfloat16").shape
-    (2, 3)
-    """
-    return np.broadcast_to(np.zeros((), parse_dtype(dtype)), shape)
-
-
 def infer_ranges(name: str, inputs: Arrays, attrs: Arguments) -> tuple[IndexRange, ...]:
     """The legal range of every index column of a call; GscliError where shapes do not fit.
 
-    >>> table, index = make_stand_in((2, 3), "float32"), make_stand_in((1, 1), "int64")
+    >>> table, index = np.zeros((2, 3), np.float32), np.zeros((1, 1), np.int64)
     >>> infer_ranges("torch.gather", {"input": table, "index": index}, {"dim": 1})[0]
     IndexRange(source='index', low=0, high=2, is_refused=True)
     """

@@ -14,12 +14,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self, TextIO, TypeAlias
 
+import numpy as np
 import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from gscli.base import GscliError, IndexRefused
-from gscli.base.arrays import Array, Arrays
+from gscli.base.arrays import Array, Arrays, parse_dtype
 from gscli.base.arrays import as_array as from_tensor
 from gscli.base.records import Record, cached_property
 from gscli.frameworks import find_operator
@@ -33,7 +34,6 @@ from gscli.watch.judging import (
     ProgramCall,
     SeenCall,
     infer_ranges,
-    make_stand_in,
 )
 
 TORCH = os.path.dirname(torch.__file__)
@@ -431,8 +431,9 @@ def measure(index: Any) -> tuple[int, int]:
 
 
 def stand_in(tensor: Any) -> Array:
-    """An array of the shape and type of a tensor."""
-    return make_stand_in(tuple(tensor.shape), str(tensor.dtype).removeprefix("torch."))
+    """An array of the shape and type of a tensor that takes no memory."""
+    zero = np.zeros((), parse_dtype(str(tensor.dtype).removeprefix("torch.")))
+    return np.broadcast_to(zero, tuple(tensor.shape))
 
 
 def as_array(tensor: Any) -> Array:

@@ -25,7 +25,7 @@ from gscli.cli.options import (
     print_report,
 )
 from gscli.cli.tree import LazyGroup
-from gscli.frameworks import NAMES, operators
+from gscli.frameworks import NAMES, check_single_stdin, operators
 from gscli.frameworks.operator import ConceptName
 from gscli.lab.concepts import CONCEPTS, REDUCTION_NAMES, list_mappings, list_reductions
 
@@ -241,7 +241,6 @@ def _render(
 def _load_inputs(name: ConceptName, words: Sequence[str], settings: Settings) -> CallInputs:
     """Inputs of a comparison: data, indices and updates, which take data's type where they fit."""
     from gscli.cli.call import find_container, load_inputs
-    from gscli.frameworks import check_single_stdin
     from gscli.plan import CallInputs
 
     check_single_stdin(words)

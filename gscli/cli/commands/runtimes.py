@@ -36,7 +36,7 @@ from gscli.cli.options import (
     print_report,
     print_stderr,
 )
-from gscli.frameworks import join_operator_names
+from gscli.frameworks import find_operators, join_operator_names
 
 if TYPE_CHECKING:
     from gscli.frameworks.operator import Operator
@@ -199,7 +199,6 @@ def start_checked(
     runtime_spec: str, python: str | None, patience: float, names: Sequence[str] = ()
 ) -> Iterator[tuple[RuntimeProcess, list[Operator]]]:
     """A started runtime that passed its self-test, and those of the operators that it answers."""
-    from gscli.frameworks import find_operators
     from gscli.runtimes.catalogue import build_runtime_command, describe_release_gap
     from gscli.runtimes.process import RuntimeProcess
     from gscli.runtimes.protocol import select_supported

@@ -32,7 +32,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from gscli.base import UsageError, check_rule
+from gscli.base import InputRefused, UsageError, check_rule
 from gscli.base.records import Record, group_pairs
 from gscli.base.words import format_count
 from gscli.cli.building import complete_file, tool
@@ -150,8 +150,6 @@ def _format_counts(tally: _CaseCounts, counts: dict[str, int]) -> str:
 
 def _nothing_run_error(tally: _CaseCounts, only: str, runtime: RuntimeProcess | None) -> GscliError:
     """What to say where no case was run: a run that tries nothing must not look like a success."""
-    from gscli.base import InputRefused
-
     if tally.skipped:
         problem = f"the runtime answers none of {format_count(len(tally.skipped), 'case')}"
         asks = any(case.cotangent is not None for case in tally.skipped)

@@ -26,7 +26,7 @@ from importlib.util import find_spec
 
 from gscli.base import CannotRead, UsageError, check_rule
 from gscli.cli.building import tool
-from gscli.cli.options import Settings, argument, option, output_option
+from gscli.cli.options import Settings, argument, detect_screen, option, output_option
 
 
 @tool("watch", "color", "width", "debug")
@@ -51,8 +51,6 @@ def watch(
     *,
     settings: Settings,
 ) -> int:
-    from gscli.cli.options import detect_screen
-
     problem = "watch takes a script, or a module behind -m"
     check_rule(bool(words), problem, kind=UsageError, hint="gscli watch SCRIPT [WORD…]")
     check_rule(module or os.path.exists(words[0]), "no such script", words[0], kind=CannotRead)

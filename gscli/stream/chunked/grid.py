@@ -57,10 +57,8 @@ class ChunkGrid(Record):
     @classmethod
     def for_row_size(cls, shape: Shape, chunk: Shape, run: int) -> ChunkGrid | None:
         """The grid for rows of `run` cells; None where these are no whole axes."""
-        for lead in range(len(shape) + 1):
-            if math.prod(shape[lead:]) == run:
-                return cls(shape, chunk, lead)
-        return None
+        fitting = (lead for lead in range(len(shape) + 1) if math.prod(shape[lead:]) == run)
+        return next((cls(shape, chunk, lead) for lead in fitting), None)
 
     @property
     def chunk_counts(self) -> Shape:
