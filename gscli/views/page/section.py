@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from gscli.base.words import sanitize
-from gscli.frameworks.operator import Framework
 from gscli.traces import Entry
 from gscli.views.look import UTF8
 from gscli.views.markup import escape, escape_json
@@ -82,10 +81,9 @@ class RunSection:
 
     def _lead(self) -> str:
         trace = self._scene.trace
-        framework: Framework = trace.operator.framework
         version = trace.attributes.get("opset")
         which = f" opset {version}" if version else ""
-        return f"{describe_purpose(trace)} {framework.title}{which}."
+        return f"{describe_purpose(trace)} {trace.operator.framework.title}{which}."
 
     def _render_quiz(self) -> str:
         return (
