@@ -886,7 +886,7 @@ def test_a_step_can_be_predicted_and_each_misunderstanding_is_met(show: Any) -> 
     assert words(window.run(ASKED)).startswith("Where does a land?")
     assert window.run(HEADS) == []
     assert window.run(LIT) == ["0", "1", "10"]
-    assert "swapped" in reply(window, "1,0")
+    assert "Swapped" in reply(window, "1,0")
     assert "Not there" in reply(window, "3,2")
     assert reply(window, "9,9") == "No such cell is shown."
     assert reply(window, "0 1") == ""

@@ -34,10 +34,14 @@ def values(found: Trace, entry: int) -> dict[str, str]:
 def test_row_and_column_may_be_swapped() -> None:
     assert places(added(), 0)["swapped"] == [[1, 0]]
     assert "swapped" not in places(added(), 1)
+    planes = trace("onnx.gather_nd", {"data": np.ones((2, 2, 3)), "indices": [[1, 0]]})
+    assert "number is for axis 0, the second for axis 1" in Mistakes(planes).explain("swapped")
 
 
 def test_minus_one_may_be_read_as_zero_or_one() -> None:
     assert places(added(), 3)["end"] == [[0, 0], [1, 0]]
+    below = trace("numpy.take", {"a": [10, 20, 30], "indices": [-1]}, {"mode": "clip"})
+    assert "end" not in places(below, 0)
 
 
 def test_an_index_may_be_counted_along_another_axis() -> None:
@@ -46,6 +50,8 @@ def test_an_index_may_be_counted_along_another_axis() -> None:
     assert places(last, 0)["axis"] == [[2, None]]
     assert Mistakes(last).explain("axis") == ("The index counts along axis 1: it names a column.")
     assert places(gathered(), 1) == {"axis": [[None, 0]]}
+    four = trace("onnx.gather", {"data": np.ones((2, 2, 2, 3)), "indices": [1]}, {"axis": 1})
+    assert Mistakes(four).explain("axis") == "The index counts along axis 1: it names a slice."
 
 
 def test_an_index_outside_may_be_wrapped_where_it_is_clipped() -> None:

@@ -26,14 +26,14 @@ CellPattern: TypeAlias = list[int | None]
 _PAIR = 2
 
 _EXPLANATIONS: dict[MistakeKind, str] = {
-    "swapped": "Row and column are swapped: the first number is the row, the second the column.",
+    "swapped": "Swapped: the first number is for axis {axes[0]}, the second for axis {axes[1]}.",
     "end": "A number below zero counts from the end: -1 is the last one, not the first.",
     "one": "One too few: indices count from 0.",
     "clipped": "Not around the end: here an index outside moves to the nearest end.",
     "wrapped": "Not at the end: here an index outside goes round and starts again.",
     "outside": "One of its numbers is out of range: this entry lands nowhere.",
     "inside": "It does land somewhere: no number of it is refused or dropped here.",
-    "axis": "The index counts along axis {axis}: it names a {word}.",
+    "axis": "The index counts along axis {axes[0]}: it names a {thing}.",
     "replaced": "That is the update alone: {reduction} combines it with the cell.",
     "added": "Nothing is added here: the update replaces what was there.",
     "forgotten": "An earlier entry was here: begin with what the cell holds now, not with data.",
@@ -58,9 +58,9 @@ class Mistakes:
 
     def explain(self, kind: MistakeKind) -> str:
         """What to say to an answer of this kind."""
-        axis, *_ = (*self._trace.layout.column_axes, 0)
-        word, reduction = axis_word(axis, len(self._shape)), self._trace.reduction
-        return _EXPLANATIONS[kind].format(axis=axis, word=word, reduction=reduction)
+        axes, reduction = (*self._trace.layout.column_axes, 0), self._trace.reduction
+        thing = axis_word(axes[0], len(self._shape)).replace(f"axis {axes[0]}", "slice")
+        return _EXPLANATIONS[kind].format(axes=axes, thing=thing, reduction=reduction)
 
     def iter_wrong_targets(self, entry: Entry) -> Iterator[tuple[CellPattern, MistakeKind]]:
         """Cells that a reader takes for the target, most telling first, none of them right."""
@@ -110,7 +110,7 @@ class Mistakes:
         if len(axes) == _PAIR:
             first, second = axes
             yield replace({first: right[second], second: right[first]}), "swapped"
-        below = {axis for axis, number in numbers.items() if number < 0}
+        below = {axes[item.slot] for item in entry.adjustments if item.outcome == "from_end"}
         if below:
             yield replace(dict.fromkeys(below, 0)), "end"
             yield replace({axis: -numbers[axis] for axis in below}), "end"
