@@ -967,7 +967,7 @@ def columns_gathered() -> Trace:
 
 ROW_2 = ["2", "[2,:]", "data[2,:]", "x1[2, :]", "row 2", "(2,0)", "2 1"]
 TOO_FEW = "One too few: indices count from 0."
-NOWHERE = "One of its numbers is out of range: this entry lands nowhere."
+NOWHERE = "It has no cell: one of its numbers is out of range, or ignored."
 NO_CELL, ELSEWHERE = "No such cell is shown.", "Not there. Read the numbers of a again."
 
 

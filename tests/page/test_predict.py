@@ -73,6 +73,14 @@ def test_an_update_may_replace_and_an_earlier_one_be_forgotten() -> None:
     assert values(trace("onnx.scatter_nd", inputs), 0)["added"] == "nan"
 
 
+def test_what_is_said_holds_for_ignored_numbers_changed_signs_and_cells_without_data() -> None:
+    inputs = {"input": [[-1.0, -2.0]], "target": [-100]}
+    said = Mistakes(trace("torch.nll_loss", inputs))
+    assert said.explain("outside").endswith("out of range, or ignored.")
+    assert "copied" not in said.explain("index")
+    assert "not with data" not in said.explain("forgotten")
+
+
 def test_the_question_names_what_is_read() -> None:
     planes = trace("onnx.gather", {"data": np.ones((2, 3, 4)), "indices": [[0, 2]]}, {"axis": 1})
     for found, thing in ((gathered(), "row"), (planes, "slice"), (clipped(), "cell")):

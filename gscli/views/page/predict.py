@@ -31,14 +31,14 @@ _EXPLANATIONS: dict[MistakeKind, str] = {
     "one": "One too few: indices count from 0.",
     "clipped": "Not around the end: here an index outside moves to the nearest end.",
     "wrapped": "Not at the end: here an index outside goes round and starts again.",
-    "outside": "One of its numbers is out of range: this entry lands nowhere.",
+    "outside": "It has no cell: one of its numbers is out of range, or ignored.",
     "inside": "It does land somewhere: no number of it is refused or dropped here.",
     "axis": "The index counts along axis {axes[0]}: it names a {thing}.",
     "replaced": "That is the update alone: {reduction} combines it with the cell.",
     "added": "Nothing is added here: the update replaces what was there.",
-    "forgotten": "An earlier entry was here: begin with what the cell holds now, not with data.",
+    "forgotten": "An earlier entry was here: begin with what the cell holds now, not as it began.",
     "kept": "That is what the cell holds already.",
-    "index": "That is the index itself: what stands at that place is copied.",
+    "index": "That is the index itself, and not what stands at that place.",
 }
 
 
