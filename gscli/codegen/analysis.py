@@ -137,13 +137,13 @@ class CallAnalysis:
         return self.index_profile.exceeds_int32 or any(map(_is_wide, arrays))
 
     @cached_property
-    def has_nan(self) -> bool:
-        """Whether NaN stands in updates, or in a cell of data that they meet."""
+    def nan_places(self) -> tuple[bool, ...]:
+        """Whether NaN stands in a cell of data that updates meet, and whether in updates."""
         data, updates = (self.plan.inputs.get(name or "") for name in self.layout.value_names)
         if data is not None and self.layout.entry_count and has_nan(data):
             cells, _ = written_cells(self._live_plan, self.layout.entry_count)
             data = data.reshape(-1)[cells]
-        return any(has_nan(array) for array in (data, updates) if array is not None)
+        return tuple(array is not None and has_nan(array) for array in (data, updates))
 
 
 def name_indices(names: Sequence[str]) -> dict[str, str]:

@@ -123,7 +123,7 @@ class _BackwardWriter:
         self.names += [VALUE] * (VALUE in gradients.arrays)
         updates = self.layout.updates
         loses = updates is not None and not updates.nan_wins
-        if loses and self.kind in ("max", "min") and self.analysis.has_nan:
+        if loses and self.kind in ("max", "min") and any(self.analysis.nan_places):
             raise CannotTranslate("NaN never wins here")
         if not self.count or not self.size:
             raise CannotTranslate("no cell is moved")

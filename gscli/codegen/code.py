@@ -86,7 +86,7 @@ def _reply_to(
         if call is not None:
             operation = f"{target.title}'s own {analysis.operator.name}"
             broken = tuple(list_open_values(analysis, target))
-            apart = broken[0] if broken and analysis.has_nan else ""
+            apart = broken[0] if broken and any(analysis.nan_places) else ""
         else:
             translation = translate_call(analysis, target)
             writer = _WRITERS.get(target.name, SnippetWriter)

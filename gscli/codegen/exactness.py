@@ -156,7 +156,9 @@ def describe_value_difference(translation: Translation) -> str:
     analysis, target = translation.analysis, translation.target
     if translation.op is None:
         return ""
-    if analysis.has_nan and (difference := _describe_nan_difference(analysis, target)):
+    # Where updates that are NaN are passed over, NaN in data stays all the same.
+    places = analysis.nan_places[target.propagates_nan is False :]
+    if any(places) and (difference := _describe_nan_difference(analysis, target)):
         return difference
     wide = target.computes_in_32_bits and analysis.has_wide_values
     plugin = f"{target.title}'s CPU plugin computes in 32 bits"
@@ -165,7 +167,7 @@ def describe_value_difference(translation: Translation) -> str:
 
 # What a target does with NaN under max and min.
 NAN_WORDS = {
-    True: "keeps NaN", False: "keeps the number", None: "does not say what becomes of it",
+    True: "keeps NaN", False: "passes over NaN in updates", None: "does not say what becomes of it",
 }  # fmt: skip
 
 
@@ -173,11 +175,10 @@ def _describe_nan_difference(analysis: CallAnalysis, target: TargetFramework) ->
     """What NaN under max and min does otherwise there."""
     layout, propagates = analysis.layout, target.propagates_nan
     compared = layout.reduction in ("max", "min") and layout.dtype in FLOATS
-    if layout.updates is None or not compared or layout.updates.nan_wins == propagates:
-        return ""
-    if propagates and analysis.has_nan:
-        return ""  # the lines take it out of the updates
-    return f"NaN under {layout.reduction}: {target.title} {NAN_WORDS[propagates]}"
+    is_alike = layout.updates is None or layout.updates.nan_wins == propagates
+    is_removed = propagates and any(analysis.nan_places)  # by the lines, from the updates
+    text = f"NaN under {layout.reduction}: {target.title} {NAN_WORDS[propagates]}"
+    return text if compared and not (is_alike or is_removed) else ""
 
 
 def list_open_values(analysis: CallAnalysis, target: TargetFramework) -> list[str]:

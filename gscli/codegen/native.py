@@ -134,10 +134,11 @@ class TargetFramework(Record):
     """A framework that lines are written for.
 
     `keeps_last_write`: it promises that the last of several values for one cell stays.
-    `propagates_nan`: NaN stays under max and min; None where that is open. `sums_halves_in_float32`
-    and rounds once, `computes_in_32_bits` what has 64. `missing_kernels`: forms, their reductions
-    and element types that the package which runs its lines refuses, `missing_dtypes`: those of
-    which it takes no arrays.
+    `propagates_nan`: NaN wins under max and min, or False: in data it stays and in updates it is
+    passed over; None where that is open. `sums_halves_in_float32` and rounds once,
+    `computes_in_32_bits` what has 64. `missing_kernels`: forms, their reductions and element types
+    that the package which runs its lines refuses, `missing_dtypes`: those of which it takes no
+    arrays.
     """
 
     name: str

@@ -263,9 +263,12 @@ def test_strings_have_no_lines_outside_of_some_frameworks() -> None:
 def test_nan_that_another_framework_treats_otherwise_is_told() -> None:
     inputs = {"data": [1.0, 2.0], "indices": [[0]], "updates": [np.nan]}
     assert answer("scatter_nd", inputs, "tensorflow", reduction="max").verdict == "differs"
-    for data, verdict in (([1, 2], "exact"), ([1, np.nan], "exact"), ([np.nan, 2], "differs")):
+    for target, data, verdict in (
+        ("onnx", [1, np.nan], "exact"), ("onnx", [np.nan, 2], "differs"),
+        *((name, [np.nan, 2], "exact") for name in ("tensorflow", "openvino")),
+    ):  # fmt: skip
         calm = {**inputs, "data": np.array(data, float), "updates": [3.0]}
-        found = answer("scatter_nd", calm, "tensorflow", reduction="max")
+        found = answer("scatter_nd", calm, target, reduction="max")
         assert found.verdict.partition(" ")[0] == verdict
         assert any(text.startswith("NaN under max") for text in found.breaks)
 
