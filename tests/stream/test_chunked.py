@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import pickle
@@ -214,11 +215,42 @@ def test_a_full_disk_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr(shutil, "copyfileobj", full)
     monkeypatch.setattr(os, "posix_fallocate", full)
-    with pytest.raises(CannotWrite, match="no space"):
-        for _ in copy_untouched(zarr_source(plan.inputs["data"]), str(tmp_path)):  # type: ignore[arg-type]
+    with pytest.raises(CannotWrite, match="no space") as caught:
+        for _ in copy_untouched(zarr_source(plan.inputs["data"]), f"{tmp_path}/o.zarr"):  # type: ignore[arg-type]
             pass
+    assert caught.value.problem == f"cannot write {tmp_path}/o.zarr"  # and not the input
     with pytest.raises(CannotWrite, match="temporary files"):
         zarr_source(plan.inputs["data"]).spill_to_disk()  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("call", "refused", "words"),
+    [
+        ("lstat", "in.zarr/zarr.json", "show DATA"),
+        ("scandir", "in.zarr/c", "gather DATA [0]"),
+        ("scandir", "in.zarr/c", "scatter-nd DATA [[0]] ones:1x6:float32 -o o.zarr"),
+        ("open", "in.zarr/c/3/0", "scatter-nd DATA [[0]] ones:1x6:float32 -o o.zarr"),
+    ],
+)
+def test_what_may_not_be_read_is_not_said_to_be_unwritable(
+    call: str, refused: str, words: str,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    made(tmp_path / "in.zarr", chunks=(1, 6))
+    real = getattr(os, call)
+
+    def refuse(file: Any, *rest: Any, **named: Any) -> Any:
+        if str(file).rstrip("/").endswith(refused):
+            raise PermissionError(errno.EACCES, "Permission denied", str(file))
+        return real(file, *rest, **named)
+
+    monkeypatch.setattr(os, call, refuse)
+    assert run_safely(words.replace("DATA", "in.zarr").split()) == 66
+    printed = capsys.readouterr().err
+    assert "cannot read in.zarr" in printed
+    assert "see that you may read it" in printed
+    assert names(tmp_path) == ["in.zarr"]
 
 
 @pytest.mark.parametrize("size", [0, 47, 49])

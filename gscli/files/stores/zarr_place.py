@@ -6,13 +6,13 @@ import os
 import re
 import stat
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 
 from gscli.base import CannotRead, ContentRefused, GscliError, check_rule, translate_errors
 from gscli.base.records import Record
 from gscli.base.words import error_reason, sanitize
 from gscli.disk.interrupts import DeferredSignals
-from gscli.disk.mapped import read_error
+from gscli.disk.mapped import read_error, read_errors
 from gscli.disk.system import write_error
 from gscli.files.content import check_content, check_limit
 
@@ -148,13 +148,14 @@ def check_folders_in(folder: str, place: ZarrPath) -> None:
 
 
 def file_size(path: str, what: str, where: str) -> int | None:
-    """Bytes of a file of a store, None where it is not there. ContentRefused for anything else."""
-    try:
+    """Bytes of a file of a store, None where it is not there. ContentRefused for anything else,
+    CannotRead where its folder may not be entered.
+    """
+    with read_errors(where), suppress(FileNotFoundError):
         status = os.lstat(path)
-    except FileNotFoundError:
-        return None
-    check_no_link(stat.S_ISREG(status.st_mode), f"{what} is a link or no file", where)
-    return status.st_size
+        check_no_link(stat.S_ISREG(status.st_mode), f"{what} is a link or no file", where)
+        return status.st_size
+    return None
 
 
 def check_no_link(holds: bool, problem: str, where: str) -> None:

@@ -20,6 +20,7 @@ import numpy as np
 from gscli.base import CannotRead, ContentRefused, DtypeRefused, check_rule
 from gscli.base.arrays import Array, DType, LazyArray, check_dtype_supported, is_lazy
 from gscli.base.words import format_shape, quote_word, sanitize
+from gscli.disk.mapped import read_errors
 from gscli.files.content import check_content, check_limit, import_extra, open_content
 from gscli.files.formats.npy import element_dtype, is_shape
 from gscli.files.stores.chunks import (
@@ -123,7 +124,8 @@ class ZarrArray(ChunkedArray):
     def stored_keys(self) -> Iterator[str]:
         """The names of all chunks that are stored; the others hold the fill value."""
         if self.folder is not None:
-            yield from _iter_chunk_files(self.folder)
+            with read_errors(self.name):
+                yield from _iter_chunk_files(self.folder)
             return
         from zarr.core.sync import collect_aiterator
 
@@ -191,12 +193,9 @@ def _iter_chunk_files(folder: str, prefix: str = "") -> Iterator[str]:
         return
     for entry in entries:
         name = prefix + entry.name
-        if not is_chunk_key(name):
-            continue
-        if entry.is_dir(follow_symlinks=False):
-            yield from _iter_chunk_files(folder, name + "/")
-        else:
-            yield name
+        if is_chunk_key(name):
+            is_folder = entry.is_dir(follow_symlinks=False)
+            yield from _iter_chunk_files(folder, f"{name}/") if is_folder else (name,)
 
 
 def _element_dtype(array: Any, opaque: Any, name: str) -> DType:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator
-from typing import BinaryIO
 
 from gscli.base.arrays import Array, Indices
 from gscli.disk.clone import share_blocks
+from gscli.disk.mapped import read_errors
 from gscli.files.stores.chunks import replace_chunk_file
 from gscli.files.stores.zarr_place import METADATA, ZarrPath, file_size, zarr_write_errors
 from gscli.files.stores.zarr_store import ZarrArray, open_zarr_array
@@ -22,12 +22,13 @@ COPIED = 4 << 20
 
 def create_like(source: ZarrArray, folder: str) -> ZarrArray:
     """An array in a new folder with the metadata of another, and no chunk yet."""
+    place = ZarrPath(folder)
     for name in METADATA:
         content = source.read_encoded(name)
         if content is not None:
-            with zarr_write_errors(source.name), open(os.path.join(folder, name), "wb") as file:
+            with zarr_write_errors(place.name), open(os.path.join(folder, name), "wb") as file:
                 file.write(content)
-    return open_zarr_array(ZarrPath(folder), opaque=source.opaque, writable=True)
+    return open_zarr_array(place, opaque=source.opaque, writable=True)
 
 
 def scatter_by_chunk(
@@ -59,18 +60,20 @@ def iter_untouched(keys: Iterable[str], folder: str) -> Iterator[str]:
 
 
 def copy_chunk(source: ZarrArray, key: str, folder: str) -> int:
-    """Copy one chunk as it is stored, whole or not at all; the bytes of its cells."""
-    with zarr_write_errors(source.name), replace_chunk_file(os.path.join(folder, key)) as file:
+    """Copy one chunk as it is stored, whole or not at all; the bytes of its cells.
+
+    Blocks are shared where the system can do that.
+    """
+    target = os.path.join(folder, key)
+    with zarr_write_errors(ZarrPath(folder).name), replace_chunk_file(target) as file:
         if source.folder is None:
             file.write(source.read_encoded(key) or b"")
         else:
-            _copy_chunk_file(source, os.path.join(source.folder, key), file)
+            path = os.path.join(source.folder, key)
+            with read_errors(source.name):
+                file_size(path, "a chunk", f"{source.name}: {path}"[:200])
+                descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+            with open(descriptor, "rb") as stored:
+                if not share_blocks(stored.fileno(), file.fileno()):
+                    shutil.copyfileobj(stored, file, COPIED)
     return source.chunk_bytes
-
-
-def _copy_chunk_file(source: ZarrArray, path: str, target: BinaryIO) -> None:
-    """Blocks are shared where the system can do that."""
-    file_size(path, "a chunk", f"{source.name}: {path}"[:200])
-    with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW), "rb") as file:
-        if not share_blocks(file.fileno(), target.fileno()):
-            shutil.copyfileobj(file, target, COPIED)
