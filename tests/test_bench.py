@@ -207,8 +207,8 @@ def test_small_cases_are_small_and_jobs_are_jobs() -> None:
     from gscli.lab.jobs import run_job
 
     jobs = calls.small_jobs()
-    assert run_job(next(jobs).encode(), 1)["output"]["data"] == [0, 2, 3, 9]
-    assert run_job(next(jobs).encode(), 2)["output"]["data"] == [1, 1, 3, 9]
+    assert run_job(next(jobs).encode(), 1, [])["output"]["data"] == [0, 2, 3, 9]
+    assert run_job(next(jobs).encode(), 2, [])["output"]["data"] == [1, 1, 3, 9]
     assert '"onnx/' in next(calls.small_cases())
 
 

@@ -359,20 +359,20 @@ def test_inputs_that_an_operator_does_not_have_are_not_read(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(jobs, "load", lambda *_, **__: pytest.fail("read"))
-    answer = jobs.run_job(job(**{f"k{number}": "arange:99999999" for number in range(99)}), 1)
+    answer = jobs.run_job(job(**{f"k{number}": "arange:99999999" for number in range(99)}), 1, [])
     assert "no input 'k0'" in answer["error"]["problem"]
 
 
 def test_inputs_of_a_job_have_a_limit_together(monkeypatch: pytest.MonkeyPatch) -> None:
     parts = {f"indices_{number}": "arange:2:int8" for number in range(9)}
     monkeypatch.setattr(jobs, "MAX_JOB_BYTES", 16 + 5)
-    answer = jobs.run_job(job(**parts), 1)
+    answer = jobs.run_job(job(**parts), 1, [])
     assert answer["error"]["kind"] == "LimitRefused"
     assert "indices_2" in answer["error"]["where"] or "arange:2:int8" in answer["error"]["where"]
 
 
 def test_index_arrays_are_no_more_than_there_can_be_axes() -> None:
-    answer = jobs.run_job(job(**{f"indices_{number}": [True] for number in range(20_000)}), 1)
+    answer = jobs.run_job(job(**{f"indices_{number}": [True] for number in range(20_000)}), 1, [])
     assert answer["error"]["where"] == "20,000 indices"
 
 

@@ -117,7 +117,7 @@ def judged(line: bytes) -> None:
 
 @pytest.mark.parametrize(
     ("read", "documents"),
-    [(lambda line: jobs.run_job(line, 1), JOBS), (judged, (RECORDED,))],
+    [(lambda line: jobs.run_job(line, 1, []), JOBS), (judged, (RECORDED,))],
     ids=["jobs", "cases"],
 )
 def test_only_refusals_leave_jobs_and_cases(

@@ -81,7 +81,7 @@ def test_entries_that_move_nothing_are_not_visited() -> None:
         "scatter_nd": {"data": EMPTY, "indices": MANY, "updates": {**MANY, "dtype": "int8"}},
     }.items():
         line = json.dumps({"op": name, "inputs": inputs}).encode()
-        error = jobs.run_job(line, 1)["error"]
+        error = jobs.run_job(line, 1, [])["error"]
         assert error["problem"] == "there are more entries than values"
 
 
@@ -96,14 +96,14 @@ def test_a_line_of_a_batch_answers_for_itself(monkeypatch: pytest.MonkeyPatch) -
     cells = {"dtype": "int8", "shape": [7], "data": [1] * 7}
     many = {"dtype": "int64", "shape": [100_000_000, 0], "data": []}
     job = {"op": "openvino.gather_nd", "inputs": {"data": cells, "indices": many}}
-    assert jobs.run_job(json.dumps(job).encode(), 1)["error"]["kind"] == "LimitRefused"
+    assert jobs.run_job(json.dumps(job).encode(), 1, [])["error"]["kind"] == "LimitRefused"
 
     def exhausted(*_: object, **__: object) -> None:
         raise MemoryError
 
     monkeypatch.setattr(jobs, "run_plan", exhausted)
     line = b'{"id": 7, "op": "gather", "inputs": {"data": [1], "indices": [0]}}'
-    assert jobs.run_job(line, 1)["error"]["problem"] == "not enough memory for this line"
+    assert jobs.run_job(line, 1, [])["error"]["problem"] == "not enough memory for this line"
 
 
 def test_a_document_that_nobody_could_read_is_refused() -> None:
