@@ -39,7 +39,7 @@ def list_breaking_inputs(translation: Translation) -> Iterator[str]:
     if analysis.has_mask:
         yield "another mask: the shapes and positions here are those of this one"
     for name in analysis.operator.counted_inputs(layout.attributes):
-        yield f"other {name}: the number of rows here is that of these"
+        yield f"other {name}: the size of output here is that of these"
     if layout.kind == "scatter":
         replaces = layout.reduction == "none" and layout.can_share_cells
         if replaces and not target.keeps_last_write:

@@ -428,13 +428,15 @@ def test_numpys_lines_give_what_they_are_said_to(
 def test_ids_that_say_how_many_rows_there_are_are_these() -> None:
     inputs = {"data": [1, 2], "segment_ids": [0, 1]}
     (told,) = answer("tf.segment_sum", inputs, "torch").breaks
-    assert told == "other segment_ids: the number of rows here is that of these"
+    assert told == "other segment_ids: the size of output here is that of these"
     below, other = answer("tf.segment_sum", inputs, "stablehlo").breaks
     assert (below.partition(":")[0], other) == ("an index below zero", told)
     told, *_ = answer("jax.segment_sum", inputs, "torch").breaks[-1:]
-    assert told == "other segment_ids: the number of rows here is that of these"
+    assert told == "other segment_ids: the size of output here is that of these"
     given = answer("jax.segment_sum", inputs, "torch", num_segments=2)
-    assert not any("number of rows" in text for text in given.breaks)
+    assert not any("size of output" in text for text in given.breaks)
+    (*_, told) = answer("torch.one_hot", {"input": [1, 0]}, "numpy").breaks
+    assert told == "other input: the size of output here is that of these"
 
 
 def test_calls_of_more_axes_than_numpy_stretches_have_lines() -> None:
