@@ -28,7 +28,7 @@ from gscli.kernel import loops, tuning
 from gscli.kernel.loops import Deferred
 from gscli.layout.axes import Negative, Number
 from gscli.layout.forms import build_cells_form
-from gscli.plan.indices import unravel_range
+from gscli.plan.indices import merge_live, unravel_range
 from gscli.plan.plan import ValidatedPlan, fold_coordinates
 
 Region: TypeAlias = tuple[Any, ...]
@@ -289,8 +289,7 @@ class WindowRows:
             at = coordinates[axis.column][:, None] + self._window[axis.window]
             if axis.entry is not None:
                 at = at + grid[axis.entry][:, None]
-            inside = (at >= 0) & (at < axis.size)
-            exists = inside if exists is None else exists & inside
+            exists = merge_live((exists, (at >= 0) & (at < axis.size)))
         addresses = rows if offsets.size == 1 else rows + offsets
         return addresses, None if exists is None else np.broadcast_to(exists, addresses.shape)
 

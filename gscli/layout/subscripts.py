@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import accumulate
 from operator import index
 from typing import Literal, TypeAlias
 
@@ -144,10 +145,8 @@ def item_axes(items: Sequence[Item], rank: int) -> list[int]:
     [0, 1, 2, 2]
     """
     left = max(rank - sum(item.is_axis for item in items), 0)
-    axes, axis = [], 0
-    for item in items:
-        axes.append(axis)
-        axis += left if item.kind == "..." else item.is_axis
+    counts = (left if item.kind == "..." else int(item.is_axis) for item in items)
+    *axes, _ = accumulate(counts, initial=0)
     return axes
 
 
