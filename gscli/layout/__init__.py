@@ -162,6 +162,10 @@ class Layout(LayoutFields):
         """The gather of this layout alone, without what becomes of its cells."""
         return self._replace(fold=None, reduction="none", output_shape=self.result_shape)
 
+    def name_flat(self, data: str) -> str:
+        """What an index counts through where cells are laid flat: all of data, or a part."""
+        return data if len(self.axes) == 1 else f"a part of {data}"
+
     @property
     def own_terms(self) -> int:
         """How many values that the cell itself brings are counted in a mean of its updates."""

@@ -101,8 +101,7 @@ def _describe_axis(layout: Layout, finding: Finding) -> str:
     data = layout.data_name or "output"
     size = layout.axes[layout.column_axes[finding.slot]].size
     if finding.axis is None:
-        part = data if len(layout.axes) == 1 else f"a part of {data}"
-        place, extent = f"{part} laid flat", f"has {format_count(size, 'cell')}"
+        place, extent = f"{layout.name_flat(data)} laid flat", f"has {format_count(size, 'cell')}"
     else:
         place, extent = f"axis {finding.axis} of {data}", f"has size {size}"
     return f"{place} {extent}" if finding.high >= 0 else f"{place} is empty: no index is valid"

@@ -183,7 +183,7 @@ def describe_addressing(trace: Trace) -> tuple[str, str]:
     elif trace.attributes.get("subscript") and layout.is_flattened:
         sentence = f"The mask {source}, without axes, takes all of {layout.data_name} if it is true"
     elif layout.is_flattened:
-        sentence = f"Each number of {source} counts through the cells of {data}"
+        sentence = f"Each number of {source} counts through the cells of {layout.name_flat(data)}"
     elif not columns and any(axis.is_positional for axis in layout.axes):
         sentence = "Every entry has its own place"
     elif not columns:

@@ -536,7 +536,9 @@ def test_a_number_that_counts_through_cells_is_no_coordinate_on_an_axis() -> Non
     found = trace("torch.max_unpool2d", inputs, {"kernel_size": 2})
     picture = render_text(Picture(found, PLAIN), PLAIN)
     assert re.search(r"at  axis 0  cell", picture)
-    assert "Legal: 0 … 3 on the flat output" in told(found)
+    assert "Legal: 0 … 3 on a part of output laid flat" in told(found)
+    assert "counts through the cells of a part of output" in " ".join(picture.split())
+    assert "on a laid flat" in told(trace("numpy.put", {"a": [[1, 2]], "ind": [0], "v": [5]}))
 
 
 @pytest.mark.parametrize("reduce", ["sum", "amax"])

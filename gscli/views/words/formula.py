@@ -210,8 +210,8 @@ class Formula:
     def _legal(self, number: int) -> str:
         low, high = legal_range(self._layout.axes[number], self._layout.policy)
         place, trace = self._layout.data_axis(number), self._trace
-        flat = f"the flat {self._layout.data_name or trace.output_name}"
-        name = flat if place is None else f"axis {place}"
+        flat = self._layout.name_flat(self._layout.data_name or trace.output_name)
+        name = f"{flat} laid flat" if place is None else f"axis {place}"
         if self._trace.operator.shape_inputs.get(self._written_axes[number]) == "ascending":
             return f"{low} and up in ascending order on {name}"  # the last number is the size
         if high < 0:
