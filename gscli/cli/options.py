@@ -79,14 +79,14 @@ def parse_output_path(flag: str, path: str, endings: Sequence[str] = ()) -> str:
 
     Pictures are SVG and pages HTML: other names would hold what their ending does not say.
     `endings`: those that a picture or a page may have, or none at all. A name that begins with - is
-    the next option, where the name was left out.
+    the next option, where the name was left out; one without letters was a variable without value.
 
     >>> parse_output_path("--svg", "picture.svg")
     'picture.svg'
     """
     root, ending = os.path.splitext(path)
     where = f"{flag} {path}"[:200]
-    is_name, hint = root[:1] != "-" or path == "-", f"{flag} ./{path}"[:200]
+    is_name, hint = root[:1] not in ("", "-") or path == "-", f"{flag} ./{path or 'FILE'}"[:200]
     check_rule(is_name, f"{flag} takes the name of a file", where, kind=UsageError, hint=hint)
     is_known = ending.lower() in ("", *endings) if endings else ending.lower() not in RASTERS
     problem = f"pictures are saved as SVG and pages as HTML, not as {ending[1:].upper()}"

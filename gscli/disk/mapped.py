@@ -111,7 +111,7 @@ def read_error(error: Exception, name: str) -> CannotRead:
     >>> print(read_error(PermissionError(errno.EACCES, "Permission denied"), "a.npy").hint)
     see that you may read it and enter the folders above it
     """
-    number = getattr(error, "errno", 0)
+    number, name = getattr(error, "errno", 0), name or "''"
     reason, hint = error_reason(error), _HINTS.get(number, "")
     if isinstance(error, OSError) and number == errno.ENOENT:
         reason, hint = "no such file", _suggest_similar(str(error.filename or name))

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from gscli.base import CannotRead
+from gscli.files import load
 from gscli.files.request import Source
 
 
@@ -48,3 +50,11 @@ def test_kinds(text: str, kind: str, path: str, member: str | None) -> None:
 )
 def test_bare_words_get_the_spelling_of_json(text: str, json: str) -> None:
     assert Source.parse(text).json == json
+
+
+def test_a_name_without_letters_is_shown_as_one() -> None:
+    """A variable of the shell without a value: `cannot read : no such file` tells nobody."""
+    with pytest.raises(CannotRead) as caught:
+        load("")
+    assert caught.value.problem == "cannot read ''"
+    assert caught.value.where == "'': no such file"
