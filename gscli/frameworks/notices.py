@@ -15,8 +15,9 @@ from gscli.kernel.reductions import saturating_cast
 from gscli.plan.outcomes import count_outcomes, describe_outcome
 from gscli.plan.plan import Plan, ValidatedPlan
 
-# Attributes by which a caller says what becomes of an index outside: no word is needed then.
-POLICY_ATTRIBUTES = ("mode", "bad_indices_policy")
+# Values of a mode or policy that say what becomes of an index outside: no word is needed then.
+# Others promise, or ask for a refusal that a device cannot give.
+REQUESTED_POLICIES = ("clip", "wrap", "fill", "drop", "circular", "IGNORE")
 
 # Numbers of one kind that a warning tells.
 MAX_EXAMPLES = 3
@@ -40,7 +41,7 @@ def collect_plan_notices(operator: Signature, plan: ValidatedPlan) -> list[Notic
 def _iter_index_notices(operator: Signature, plan: ValidatedPlan) -> Iterator[Notice]:
     """A warning for each kind of change that nobody asked for by name."""
     for name, value in plan.layout.attributes:
-        if name in POLICY_ATTRIBUTES and value != operator.attributes_by_name[name].default:
+        if value in REQUESTED_POLICIES and value != operator.attributes_by_name[name].default:
             return
     outcomes = count_outcomes(plan, MAX_EXAMPLES)
     for outcome, count in outcomes.counts.items():
