@@ -519,6 +519,9 @@ def test_a_quiz_takes_infinity_by_both_names(show: Any, typed: str) -> None:
         ([2**53, 2**53 + 1], str(2**53 + 1), "All"),
         ([3, 41], "41.0", "All"),
         ([1.5, 0.625], "0,625", "All"),
+        ([1.5, 5.5], "11/2", "All"),
+        ([1.5, -5], "-10 / 2", "All"),
+        (["1/2", "2/4"], "1/2", "0 of"),
     ],
 )
 def test_a_quiz_compares_numbers_by_value_and_texts_by_letter(
@@ -533,7 +536,15 @@ def test_a_quiz_compares_numbers_by_value_and_texts_by_letter(
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("typed", "said"),
-    [("5.67", "All 2"), ("5,667", "All 2"), ("5.666666666666667", "All 2"), ("5.7", "1 of 2")],
+    [
+        ("5.67", "All 2"),
+        ("5,667", "All 2"),
+        ("5.666666666666667", "All 2"),
+        ("5.7", "1 of 2"),
+        ("17/3", "All 2"),
+        ("17/4", "1 of 2"),
+        ("17/", "1 of 2"),
+    ],
 )
 def test_a_quiz_takes_fractions_rounded_to_three_digits_or_more(
     show: Any, typed: str, said: str

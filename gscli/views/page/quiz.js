@@ -87,8 +87,11 @@ function equal(typed, right) {
   return a === b || (a !== "" && b !== "" && !/^-?\d{16}/.test(b) && Number(a) === Number(b));
 }
 
-// A fraction may be rounded, to three digits at least: 5.67 and 5.666666667 are 5.6667.
+// A fraction may be rounded, to three digits at least: 5.67 and 5.666666667 are 5.6667. It may be
+// typed as a quotient: 11/2 is 5.5.
 function same(typed, right) {
+  var quotient = right[0] !== '"' && /^(-?\d+) *\/ *(\d+)$/.exec(typed);
+  typed = quotient ? String(quotient[1] / quotient[2]) : typed;
   function length(text) { return text.replace(/e.*|\D/gi, "").replace(/^0+/, "").length; }
   function round(text) {
     return Number(text.replace(",", "."))
