@@ -10,7 +10,7 @@ from gscli.views.look import UTF8
 from gscli.views.markup import escape, escape_json
 from gscli.views.page.cells import entry_chip
 from gscli.views.page.predict import Mistakes
-from gscli.views.page.sheets import ENTRIES, PageTensor, TraceView
+from gscli.views.page.sheets import PageTensor, TraceView
 from gscli.views.page.table import TensorTables
 from gscli.views.page.words import (
     coordinate_headers,
@@ -159,7 +159,7 @@ class RunSection:
         """All of it as text, to be copied, unless that would double a large page."""
         if sum(len(tensor.cells) for tensor in self._scene.tensors) > COPIED_CELLS:
             return ""
-        options = self._scene.options._replace(limit=ENTRIES)
+        options = self._scene.options._replace(limit=len(self._scene.entries))
         explanation = Explanation(self._scene.trace, options, plain=True)
         text = f"<pre>{escape(explanation.format_plain())}</pre>"
         return f'<details class="text"><summary>{summary}</summary>{text}</details>'
