@@ -34,6 +34,10 @@ if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
 
+# What the parser takes for yes, of a variable that sets a switch.
+_ON = ("1", "t", "true", "y", "yes", "on")
+
+
 def run_safely(arguments: Sequence[str], interrupts: Sequence[int] = ()) -> int:
     """Run the command line; returns the exit code. Raises KeyboardInterrupt.
 
@@ -72,7 +76,8 @@ def _run_with_exit_code(arguments: Sequence[str], interrupts: Sequence[int]) -> 
     except MemoryError:
         refusal = memory_error()
     except Exception as error:
-        if "--debug" in arguments or os.environ.get("GSCLI_DEBUG"):
+        is_on = os.environ.get("GSCLI_DEBUG", "").lower() in _ON
+        if is_on or "--debug" in arguments:
             raise
         _raise_interrupt_behind(error, interrupts)
         from gscli.cli.messages import make_internal_error

@@ -425,10 +425,12 @@ JSON_OPTION = SHARED_OPTIONS["json"]._replace(
 
 
 def check_places(settings: Settings, places: Mapping[str, str | None]) -> None:
-    """UsageError where two results, one of which may be the document of --json, go to one place."""
+    """UsageError where two results, one of which may be the document of --json, go to one place,
+    but to nothing.
+    """
     named = (*places.items(), ("--json", "-" * (settings.json is not None)))
     for place, names in group_pairs((place, name) for name, place in named).items():
-        if place and len(names) > 1:
+        if place not in (None, "", os.devnull) and len(names) > 1:
             problem = f"{'stdout' if place == '-' else place} takes one result"
             hint = "name another file for one of them"
             raise UsageError(problem, where=" and ".join(names), hint=hint)

@@ -21,6 +21,7 @@ from shell import (
     COMMAND,
     PATIENCE,
     Terminal,
+    call_gscli,
     forked,
     forked_program,
     gscli,
@@ -522,6 +523,13 @@ def test_errors_as_data(
     assert set(error) == {"code", "kind", "problem", "where", "details", "valid", "hint"}
 
 
+def test_results_that_go_to_nothing_may_go_there_together() -> None:
+    words = ("gather", "[1]", "[0]", "-f", "npy", "-o", os.devnull, "--svg", os.devnull)
+    assert call_gscli(*words).returncode == 0
+    assert call_gscli(*words, "--html", os.devnull).returncode == 0
+    assert call_gscli(*words[:-4], "-o", "x", "--svg", "x").returncode == 2
+
+
 def test_a_bug_is_one_message_and_70(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(_: list[str]) -> int:
         message = "oops\x1b[31m"
@@ -533,8 +541,13 @@ def test_a_bug_is_one_message_and_70(monkeypatch: pytest.MonkeyPatch) -> None:
     assert run_safely(["gather"]) == 70
     assert "this is a bug in gscli" in errors.getvalue()
     assert "\x1b" not in errors.getvalue()
+    monkeypatch.setenv("GSCLI_DEBUG", "0")  # as the parser reads it
+    assert run_safely(["gather"]) == 70
     with pytest.raises(RuntimeError):
         run_safely(["gather", "--debug"])
+    monkeypatch.setenv("GSCLI_DEBUG", "yes")
+    with pytest.raises(RuntimeError):
+        run_safely(["gather"])
 
 
 def test_a_package_that_is_missing_is_no_bug(

@@ -122,8 +122,7 @@ def nll_loss(
     pick = address_pick(input, target, axis) if axis else address_axis(input, target, 0)
     grid = target.shape
     losses = range(prod(grid) if reduction == "none" else 1)
-    shape = grid if reduction == "none" else (1,) * len(grid)
-    bags = GeneratedIndices(BAGS, losses, shape)
+    bags = GeneratedIndices(BAGS, losses, grid if reduction == "none" else (1,) * len(grid))
     output = grid if reduction == "none" and axis else ()
     cells = Tensor("output", (len(losses),), input.dtype)
     flat = address_axis(cells, Tensor(BAGS, grid, "int64"), 0)

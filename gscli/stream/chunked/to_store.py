@@ -181,8 +181,7 @@ def commit_scatter(
         raise make_in_place_error(place.name, place.name if layout.kind == "scatter" else "")
     branch, session = _open_session(place)
     with zarr_write_errors(place.name):
-        zarr = import_extra("zarr", "zarr")
-        array = zarr.open_array(session.store, path=place.member, mode="r+")
+        array = import_extra("zarr", "zarr").open_array(session.store, path=place.member, mode="r+")
     target = ZarrArray(array, place, 1 << 62, store.dtype)
     grid = chunk_grid(plan, target)
     if target.shape != store.shape or grid is None:
