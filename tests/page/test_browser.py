@@ -954,7 +954,7 @@ def test_nowhere_is_an_answer(show: Any) -> None:
     reply(window, "10")
     window.click(NEXT)
     window.click(".output td")
-    assert window.run(REPLY).startswith("One of its numbers is out of range")
+    assert window.run(REPLY).startswith("It has no cell: one of its numbers is out of range")
     window.click(nowhere)
     assert words(window.run(SAID)).startswith("Right, nowhere. entry b")
 

@@ -10,10 +10,10 @@ function Output(stage, facts, gather, skipped) {
   var cells = all(stage, ".output td[data-e]").map(function (td, number) {
     var was = td.querySelector(".was"), expected = td.querySelector("em");
     return {
-      td: td, number: number, entries: entriesOf(td), start: was ? was.getAttribute("data-t") : "",
+      td: td, number: number, entries: entriesOf(td), start: was ? was.dataset.t : "",
       end: td.querySelector("b").textContent,
       place: td.getAttribute("aria-label").split(" is ")[0],
-      expected: expected ? ", " + (expected.title || "expected") + " " + expected.getAttribute("data-t") : ""
+      expected: expected ? ", " + (expected.title || "expected") + " " + expected.dataset.t : ""
     };
   });
   var written = facts.entries.map(function () { return []; });

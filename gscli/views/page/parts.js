@@ -50,7 +50,7 @@ function within(part, cells) {
 
 // The numbers of the entries that touch a cell.
 function entriesOf(cell) {
-  var listed = cell.getAttribute("data-e");
+  var listed = cell.dataset.e;
   return listed ? listed.split(" ").map(Number) : [];
 }
 
@@ -60,14 +60,14 @@ function isCell(element) { return element.tagName === "TD" && !element.classList
 function placeOf(cell) {
   var table = cell.closest("table");
   var row = cell.parentNode.cells[0];
-  var lead = table.getAttribute("data-l");
+  var lead = table.dataset.l;
   var at = lead ? lead.split(",") : [];
   if (row.scope) { at.push(row.textContent.replace(/\D/g, "")); }
   if (table.tHead) { at.push(table.tHead.rows[0].cells[cell.cellIndex].textContent); }
   return at.map(Number);
 }
 
-function nameOf(cell) { return cell.closest(".tensor").getAttribute("data-n"); }
+function nameOf(cell) { return cell.closest(".tensor").dataset.n; }
 
 // A phone draws no elbows: what is given and what is made do not stand on one screen.
 var phone = window.matchMedia("(max-width: 40rem)");

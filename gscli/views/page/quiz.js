@@ -7,7 +7,7 @@ function Quiz(section, solved) {
   var controls = make("div", { "class": "controls" });
   var cells = all(question, ".output td[aria-label]");
   var starts = cells.map(function (cell) {
-    return cell.querySelector(".was").getAttribute("data-t");
+    return cell.querySelector(".was").dataset.t;
   });
   var solution = results().map(function (cell) {
     return (cell.querySelector("b") || cell).textContent;
@@ -80,23 +80,23 @@ function Quiz(section, solved) {
 function equal(typed, right) {
   function bare(text) {
     text = text.toLowerCase().replace(",", ".");
-    return { "true": "t", "false": "f" }[text] || text.replace("infinity", "inf");
+    return { true: "t", false: "f" }[text] || text.replace("infinity", "inf");
   }
   if (right[0] === '"') { return typed.replace(/^"|"$/g, "") === right.slice(1, -1); }
   var a = bare(typed), b = bare(right);
-  return a === b || (a !== "" && b !== "" && !/^-?\d{16}/.test(b) && Number(a) === Number(b));
+  return a === b || (a && b && !/^-?\d{16}/.test(b) && Number(a) === Number(b));
 }
 
 // A fraction may be rounded, to three digits at least: 5.67 and 5.666666667 are 5.6667. It may be
 // typed as a quotient: 11/2 is 5.5.
 function same(typed, right) {
-  var quotient = right[0] !== '"' && /^(-?\d+) *\/ *(\d+)$/.exec(typed);
-  typed = quotient ? String(quotient[1] / quotient[2]) : typed;
+  var parts = right[0] !== '"' && /^(-?\d+) *\/ *(\d+)$/.exec(typed);
+  typed = parts ? "" + parts[1] / parts[2] : typed;
   function length(text) { return text.replace(/e.*|\D/gi, "").replace(/^0+/, "").length; }
   function round(text) {
     return Number(text.replace(",", "."))
       .toPrecision(Math.max(3, Math.min(length(typed), length(right))));
   }
   return equal(typed, right)
-    || (/[.e]/.test(right) && right * 1 && round(typed) === round(right));
+    || (/[.e]/.test(right) && +right && round(typed) === round(right));
 }
