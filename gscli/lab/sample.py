@@ -238,9 +238,8 @@ def order_mistakes(call: CallVariants) -> DeferredRuns:
     """Each mistake in which entries there are and in their order, and what runs it."""
     layout, every = call.trace.layout, range(call.trace.layout.entry_count)
     count = len(every) * max(layout.window_size, 1)
-    few = call.cells is not None or count <= MAX_REORDERED_UPDATES
     runs = layout.kind == "scatter" and not layout.is_noop and not call.trace.is_refused
-    if not few or not runs:
+    if not runs or (call.cells is None and count > MAX_REORDERED_UPDATES):
         return
     rule, orders = REDUCTIONS[layout.reduction], dict[str, str]()
     if rule.ufunc is None:

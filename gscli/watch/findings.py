@@ -91,13 +91,11 @@ class LineHistory:
 
     def __init__(self, place: Place) -> None:
         self.place, self.calls = place, 0
-        self.least: int | None = None
-        self.greatest: int | None = None
+        self.ends = list[int]()
 
     def widen(self, least: int, greatest: int) -> None:
         """Take in the numbers of a call that was legal."""
-        self.least = least if self.least is None else min(self.least, least)
-        self.greatest = greatest if self.greatest is None else max(self.greatest, greatest)
+        self.ends = [min([least, *self.ends]), max([greatest, *self.ends])]
 
     def describe(self) -> tuple[str, ...]:
         """One line about the calls before the last one.
@@ -108,10 +106,11 @@ class LineHistory:
         >>> history.describe()
         ('this line: call 3; the 2 before had 0 … 99',)
         """
-        if self.least is None or self.calls < 2:  # noqa: PLR2004  the first has none before it
+        if not self.ends or self.calls < 2:  # noqa: PLR2004  the first has none before it
             return ()
         before = "one before" if self.calls == 2 else f"{self.calls - 1:,} before"  # noqa: PLR2004
-        return (f"this line: call {self.calls:,}; the {before} had {self.least} … {self.greatest}",)
+        least, greatest = self.ends
+        return (f"this line: call {self.calls:,}; the {before} had {least} … {greatest}",)
 
 
 class Places:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from contextlib import nullcontext, suppress
+from functools import cached_property
 from math import prod
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -68,7 +69,7 @@ class SeenCall:
         """What is called, which a line may do several times."""
         return self.call.label
 
-    @property
+    @cached_property
     def values(self) -> Arrays:
         """The inputs that are saved whole."""
         return self.call.inputs
@@ -256,9 +257,7 @@ def save_call(call: ProgramCall, values: Arrays, path: str) -> str:
         else:
             words[name] = f"zeros:{'x'.join(map(str, array.shape))}:{array.dtype.name}"
             limit += array.nbytes
-    members = {
-        name: np.ascontiguousarray(array).reshape(array.shape) for name, array in values.items()
-    }
+    members = {name: np.asarray(array, order="C") for name, array in values.items()}
     with open_atomic(path) as out:
         npz.write(out.write, members, ".npz")
     command = build_command(find_operator(call.operator), call.attrs, words)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import inspect
 import sys
-from contextlib import suppress
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -17,7 +17,9 @@ import numpy as np
 
 from gscli.base import GscliError, IndexRefused, ShapeRefused
 from gscli.base.arrays import Array, as_array
+from gscli.base.records import Arguments
 from gscli.frameworks import find_operator
+from gscli.frameworks.operator import Operator
 from gscli.plan import plan_call
 from gscli.plan.masks import extract_subscript
 from gscli.plan.outcomes import outcome_of
@@ -42,7 +44,7 @@ UFUNCS = {"Add": "numpy.add", "Sub": "numpy.subtract", "Mult": "numpy.multiply",
 FUNCTIONS = ("take", "put", "take_along_axis", "put_along_axis", "at")
 
 
-ARRAYS = (np.ndarray, list)
+ARRAYS, WRITTEN = (np.ndarray, list), ("values", "b", "v")
 
 
 class _Rewriter(ast.NodeTransformer):
@@ -95,17 +97,22 @@ def _make_key(key: ast.expr) -> ast.expr:
     return ast.Call(ast.Name("slice", ast.Load()), parts, [])
 
 
+def _find_operator(name: str) -> Operator:
+    """The operator of a function here; one ufunc speaks for the others."""
+    return find_operator("numpy.add.at" if name.endswith(".at") else f"numpy.{name}")
+
+
 class Subscripted:
     """`data[key]` as the one item, of which `+=` evaluates data and key once."""
 
-    def __init__(self, data: Any, key: Any) -> None:
-        self._data, self._key = data, key
+    def __init__(self, data: Any, key: Any, write: Callable[[Any], None]) -> None:
+        self._data, self._key, self._write = data, key, write
 
     def __getitem__(self, _: None) -> Any:
         return self._data[self._key]
 
     def __setitem__(self, _: None, value: Any) -> None:
-        self._data[self._key] = value
+        self._write(value)
 
 
 class SubscriptWatch(CallWatch):
@@ -118,7 +125,7 @@ class SubscriptWatch(CallWatch):
 
     def write(self, value: Any, data: Any, key: Any) -> None:
         """`data[key] = value`, judged, and read back."""
-        seen = self._judge_subscript("setitem", data, key)
+        seen = self._judge_subscript("setitem", data, key, value)
         data[key] = value
         if seen is not None and np.size(value) > 1:
             there, hint = data[key], "numpy.add.at adds them all"
@@ -127,35 +134,34 @@ class SubscriptWatch(CallWatch):
     def update(self, ufunc: str, data: Any, key: Any) -> Subscripted:
         """The target of `data[key] += …`: cells that are named twice are changed once."""
         seen = self._judge_subscript("setitem", data, key)
-        cells = np.arange(0)
-        if seen is not None:
-            with suppress(IndexError):  # noted; reading the cells raises it
-                cells = np.arange(data.size).reshape(data.shape)[key]
-        if seen is not None and (repeated := cells.size - np.unique(cells).size):
-            text = f"{repeated:,} of {cells.size:,} entries repeat a cell, which changes only once"
-            self.note(seen, "lost", text, hint=f"{ufunc}.at applies them all")
-        return Subscripted(data, key)
+
+        def write(value: Any) -> None:
+            data[key] = value
+            cells = np.arange(data.size).reshape(data.shape)[key] if seen else np.arange(0)
+            if seen and (repeated := cells.size - np.unique(cells).size):
+                seen.values = {**seen.values, "values": np.asarray(value, data.dtype)}
+                text = f"{repeated:,} of {cells.size:,} entries repeat a cell, which changes"
+                self.note(seen, "lost", f"{text} only once", hint=f"{ufunc}.at applies them all")
+
+        return Subscripted(data, key, write)
 
     def call(self, function: Any, /, *args: Any, **named: Any) -> Any:
         """A call of take, put or their like, judged; any other function is only called."""
         owner, name = getattr(function, "__self__", None), getattr(function, "__name__", "")
         if isinstance(owner, np.ufunc) and len(args) > 1:  # or NumPy refuses it
-            self._judge_subscript("add.at", args[0], args[1], owner.__name__)
+            self._judge_subscript(f"{owner.__name__}.at", *args[:3])
         if type(owner) is not np.ndarray and function is not getattr(np, name, 0):
             return function(*args, **named)
         values = args if owner is None else (owner, *args)
         names = inspect.signature(getattr(np, name)).parameters
         bound: dict[str, Any] = dict(zip(names, values, strict=False)) | named
-        operator = find_operator(f"numpy.{name}")
-        inputs = {key: bound[key] for key in operator.input_names if key in bound}
+        inputs = {key: bound[key] for key in _find_operator(name).input_names if key in bound}
         attrs = {key: bound[key] for key in ("axis", "mode") if bound.get(key) is not None}
-        seen = None
-        if type(next(iter(inputs.values()), None)) is np.ndarray:
-            arrays = {key: as_array(value, key) for key, value in inputs.items()}
-            seen = self._judge(ProgramCall(f"numpy.{name}", arrays, attrs, inputs, f"numpy {name}"))
+        is_array = type(next(iter(inputs.values()), None)) is np.ndarray
+        seen = self._judge(name, inputs, attrs) if is_array else None
         output = function(*args, **named)
         if seen is not None and name.startswith("put"):
-            data, index, written = arrays.values()
+            data, index, written = inputs.values()
             if name == "put":
                 there = data.take(index, mode=bound.get("mode", "raise"))
                 written = np.resize(written, there.shape)
@@ -164,31 +170,37 @@ class SubscriptWatch(CallWatch):
             self.note_lost(seen, there, np.broadcast_to(written, there.shape).astype(there.dtype))
         return output
 
-    def _judge_subscript(self, name: str, data: Any, key: Any, ufunc: str = "") -> SeenCall | None:
+    def _judge_subscript(self, name: str, data: Any, key: Any, value: Any = 0) -> SeenCall | None:
         """Judge `data[key]` where arrays index an array; None for another."""
         parts = key if isinstance(key, tuple) else (key,)
         if type(data) is not np.ndarray or not any(isinstance(part, ARRAYS) for part in parts):
             return None
         words = {"a": data, **{f"indices_{at}": part for at, part in enumerate(parts)}}
+        if name != "getitem":
+            words["values" if name == "setitem" else "b"] = value
         try:
-            origins, attrs = extract_subscript(find_operator(f"numpy.{name}"), words, {})
+            origins, attrs = extract_subscript(_find_operator(name), words, {})
         except GscliError:  # the script's own line raises it
             return None
-        inputs = {at: as_array(part, "index") for at, part in origins.items()}
-        if name != "getitem":
-            inputs["b" if ufunc else "values"] = np.zeros((), data.dtype)
-        label = f"numpy {f'{ufunc}.at' if ufunc else name}"
-        return self._judge(ProgramCall(f"numpy.{name}", inputs, {**attrs}, origins, label))
+        return self._judge(name, origins, attrs)
 
-    def _judge(self, call: ProgramCall) -> SeenCall:
+    def _judge(self, name: str, origins: Arguments, attrs: Arguments) -> SeenCall | None:
+        """Judge the indices of a call, which is saved as it is now; None where only NumPy can."""
         frame = self._places.find_frame(sys._getframe(1))
         history = self._places.find_history(frame)
         history.calls += 1
-        self.calls[call.label.removeprefix("numpy ")] += 1
-        seen = SeenCall(call, history, frame)
+        self.calls[name] += 1
+        operator, seen = _find_operator(name), None
         columns = list[tuple[str, Array]]()
         try:
-            plan = plan_call(find_operator(call.operator), call.inputs, call.attrs)
+            keep = np.copy if self.is_saved("lost") else np.asarray
+            values = {at: keep(as_array(value, at)) for at, value in origins.items()}
+            blank = np.zeros((), next(iter(values.values())).dtype)  # NumPy judges what is written
+            inputs = values | {at: blank for at in WRITTEN if at in values}
+            call = ProgramCall(operator.full_name, inputs, {**attrs}, origins, f"numpy {name}")
+            seen = SeenCall(call, history, frame)
+            seen.values = values
+            plan = plan_call(operator, inputs, attrs)
             columns += ((at.source, plan.input_column(at)) for at in plan.layout.addressing.columns)
         except (ShapeRefused, IndexRefused):
             pass  # told as a refusal
@@ -196,11 +208,11 @@ class SubscriptWatch(CallWatch):
             self.unjudged["subscript of another kind|subscripts of other kinds"] += 1
             return seen
         self.indices += sum(numbers.size for _, numbers in columns)
-        if self.refuse(seen):
+        if seen is None or self.refuse(seen):
             return seen
         for source, numbers in columns:
             if numbers.size and numbers.dtype.kind == "i":
                 clips = outcome_of(plan.layout.policy, negative=True) == "clipped"
-                note = partial(self.note_legal, seen, call.origins.get(source))
+                note = partial(self.note_legal, seen, origins.get(source))
                 (history.widen if clips else note)(int(numbers.min()), int(numbers.max()))
         return seen

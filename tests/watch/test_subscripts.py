@@ -167,3 +167,45 @@ def test_a_hint_is_a_command_that_works(
     assert run_safely([*words, "-o", "output.npy"]) == 0
     assert run_safely([*words, "--expect", "output.npy"]) == 0
     assert (tmp_path / "finding.svg").read_text().startswith("<svg")
+
+
+@pytest.mark.parametrize(
+    ("source", "data", "values"),
+    [
+        ("c = np.arange(3)\nc[[1, 1]] = [5, 6]", "a", [5, 6]),
+        ("c = np.arange(3)\nc[[1, 1]] += [5, 6]", "a", [6, 7]),
+        ("c = np.arange(3)\nnp.put(c, [1, 1], [5, 6])", "a", [5, 6]),
+        (
+            "c = np.arange(3)\nnp.put_along_axis(c, np.array([1, 1]), np.array([5, 6]), 0)",
+            "arr", [5, 6],
+        ),
+    ],
+)  # fmt: skip
+def test_the_saved_call_is_that_of_the_script(
+    source: str, data: str, values: list[int], tmp_path: Path
+) -> None:
+    watch = SubscriptWatch(str(tmp_path / "case.npz"))
+    code = compile(rewrite(source.encode(), "script.py"), "script.py", "exec")
+    exec(code, {NAME: watch, "np": np})
+    with np.load(tmp_path / "case-lost.npz") as saved:
+        assert saved[data].tolist() == [0, 1, 2]
+        assert saved[saved.files[-1]].tolist() == values
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "d = np.array(['2020-01-01', '2021-01-01'], 'M8[D]')\nd[[0]] = d[[1]]\nr = d",
+        "o = np.array([1, 'a', None], object)\no[[0, 1]] = [{}, ()]\nr = o, np.take(o, [2])",
+        "s = np.zeros(3, [('x', 'i4')])\nr = s[[0, 1]], s['x'][[1]], s[['x']]",
+        "o = np.array([1, 2], object)\nnp.add.at(o, [0, 0], 1)\no[[1]] += 5\nr = o",
+        "c = np.zeros(3, '>i4')\nnp.put(c, [0, 1], [5, 6])\nc[[2]] = 7\nr = c",
+        "c = np.zeros(3)\nnp.negative.at(c, [0, 1])\nc[[0, 1]] = [None, 3]\nr = c",
+    ],
+)
+def test_what_only_numpy_has_rules_for_is_left_to_it(source: str) -> None:
+    alone: dict[str, object] = {"np": np}
+    exec(source, alone)
+    watch, scope = run(source)
+    assert repr(scope["r"]) == repr(alone["r"])
+    assert not watch.findings, watch.report()
