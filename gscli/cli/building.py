@@ -152,9 +152,8 @@ class Command(HintedCommand, TyperCommand):
         root = ctx.find_root()
         typed = {name: value for name, value in ctx.params.items() if _is_typed(ctx, name)}
         check_combinations(self.options, {**dict.fromkeys(ctx.params), **typed})
-        for name in root.params.keys() & ctx.params.keys() - typed.keys():
-            if _is_typed(root, name):
-                ctx.params[name] = root.params[name]
+        untyped = root.params.keys() & ctx.params.keys() - typed.keys()
+        ctx.params |= {name: root.params[name] for name in untyped if _is_typed(root, name)}
         return super().invoke(ctx)
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:

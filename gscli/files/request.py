@@ -152,11 +152,9 @@ class Source(Record):
             return cls(text, "inline")
         if text.startswith(tuple(f"{name}:" for name in GENERATORS)):
             return cls(text, "generator")
-        end = text.find("::")
-        while end >= 0:
+        for end in (mark.start() for mark in re.finditer("(?=::)", text)):
             if _is_file_name(text[:end]):
                 return cls(text, "file", text[:end], text[end + 2 :])
-            end = text.find("::", end + 1)
         return cls(text, "file", text)
 
     @property

@@ -16,7 +16,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from enum import Enum
-from itertools import accumulate
+from itertools import accumulate, takewhile
 from math import prod
 from operator import mul
 from typing import Literal, TypeAlias
@@ -299,12 +299,9 @@ class Addressing(Record):
         ...            (Column("indices"),)).traveling
         1
         """
-        count = 0
-        for axis in reversed(self.axes):
-            if not axis.is_whole_window or axis.window != len(self.window) - 1 - count:
-                break
-            count += 1
-        return count
+        last = zip(reversed(self.axes), reversed(range(len(self.window))), strict=False)
+        travels = (axis.is_whole_window and axis.window == place for axis, place in last)
+        return sum(takewhile(bool, travels))
 
 
 def row_major_strides(sizes: Iterable[int]) -> tuple[int, ...]:

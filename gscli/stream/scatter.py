@@ -55,11 +55,9 @@ def stable_argsort(keys: Indices, limit: int) -> Indices:
     array([1, 3, 0, 2])
     """
     order: Indices = np.argsort(keys.astype(np.uint16), kind="stable")
-    shift = 16
-    while limit > 1 << shift:
+    for shift in range(16, (limit - 1).bit_length(), 16):
         digits = (keys >> shift).astype(np.uint16)
         order = order[np.argsort(digits[order], kind="stable")]
-        shift += 16
     return order
 
 

@@ -216,10 +216,9 @@ def iter_parts(undo: RegularFile) -> Iterator[tuple[Indices, Bytes, Bytes]]:
 
 def _is_sealed(undo: RegularFile) -> bool:
     """Whether everything that was noted is there, by its check sum."""
-    crc, position, body = 0, 0, undo.size - _ENDING
+    crc, body = 0, undo.size - _ENDING
     if body < len(_MAGIC) + _HEADER.size or undo.read(0, len(_MAGIC)) != _MAGIC:
         return False
-    while position < body:
-        part = undo.read(position, min(1 << 20, body - position))
-        crc, position = zlib.crc32(part, crc), position + len(part)
+    for position in range(0, body, 1 << 20):
+        crc = zlib.crc32(undo.read(position, min(1 << 20, body - position)), crc)
     return undo.read(body, _ENDING) == _COUNT.pack(0) + _CRC.pack(crc) + _SEAL

@@ -80,9 +80,8 @@ class Formula:
     @cached_property
     def letters(self) -> tuple[str, ...]:
         """The letter of each axis of `entries ++ window`, named in the order of the result."""
-        names = [_mask_letter(number) for number in range(len(self._addressing.result_axes))]
-        by_position = dict(zip(self._addressing.result_axes, names, strict=True))
-        return tuple(by_position[position] for position in range(len(names)))
+        axes = self._addressing.result_axes
+        return tuple(_mask_letter(axes.index(position)) for position in range(len(axes)))
 
     @property
     def equation(self) -> str:
