@@ -227,9 +227,10 @@ def _run_loop(
 
 def _make_stop(runtime: str, text: str, model: OnnxModel) -> RuntimeStopped:
     lines = text.strip().splitlines() or ["it said nothing"]
-    problem, hint = f"{runtime} does not run this model", ""
+    problem = f"{runtime} does not run this model"
+    hint = f"each gather and scatter runs alone: gscli run {quote_word(model.where)}"
     if runtime == "onnx.reference":
-        hint = "with --on onnxruntime that runtime runs it"
+        hint = f"onnxruntime may run it: --on onnxruntime; {hint}"
     elif _NO_ARRAY.match(text):
         problem = f"{runtime} has no arrays for Python of a type in this model"
         hint = "without --on the rules run it"

@@ -352,14 +352,16 @@ def test_a_wrong_runtime_is_seen_at_the_node(
 def test_what_stops_a_runtime_and_is_not_an_index_is_told() -> None:
     node = helper.make_node("Unheard", ["x"], ["y"])
     model = make_model([node], [value("x", FLOAT, [4, 2])], ["y"])
-    with pytest.raises(RuntimeStopped, match=r"onnx\.reference does not run this model"):
+    with pytest.raises(RuntimeStopped, match=r"onnx\.reference does not run this model") as stop:
         watch_model(model, {"x": TABLE})
+    assert stop.value.hint.startswith("onnxruntime may run it: --on onnxruntime; "), "it need not"
     model = make_model(
         [node, helper.make_node("Gather", ["y", "i"], ["z"])],
         [value("x", FLOAT, [4, 2]), value("i", INT, [1])], ["z"],
     )  # fmt: skip
-    with pytest.raises(RuntimeStopped, match="onnx does not run this model"):
+    with pytest.raises(RuntimeStopped, match="onnx does not run this model") as stop:
         watch_model(model, {"x": TABLE, "i": np.array([0])}, REFERENCE)
+    assert stop.value.hint == "each gather and scatter runs alone: gscli run model.onnx"
 
 
 @pytest.mark.parametrize(
