@@ -160,9 +160,8 @@ def describe_value_difference(translation: Translation) -> str:
     places = analysis.nan_places[target.propagates_nan is False :]
     if any(places) and (difference := _describe_nan_difference(analysis, target)):
         return difference
-    wide = target.computes_in_32_bits and analysis.has_wide_values
-    plugin = f"{target.title}'s CPU plugin computes in 32 bits"
-    return f"{plugin}, which do not hold every number here" if wide else ""
+    text = f"{target.title}'s CPU plugin computes in 32 bits, which do not hold every number here"
+    return text if target.computes_in_32_bits and analysis.has_wide_values else ""
 
 
 # What a target does with NaN under max and min.
