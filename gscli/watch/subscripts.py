@@ -156,7 +156,7 @@ class SubscriptWatch(CallWatch):
         names = inspect.signature(getattr(np, name)).parameters
         bound: dict[str, Any] = dict(zip(names, values, strict=False)) | named
         inputs = {key: bound[key] for key in _find_operator(name).input_names if key in bound}
-        attrs = {key: bound[key] for key in ("axis", "mode") if bound.get(key) is not None}
+        attrs: dict[str, Any] = {key: bound[key] for key in ("axis", "mode") if key in bound}
         is_array = type(next(iter(inputs.values()), None)) is np.ndarray
         seen = self._judge(name, inputs, attrs) if is_array else None
         output = function(*args, **named)

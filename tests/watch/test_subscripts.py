@@ -42,6 +42,10 @@ def run(source: str, *, raises: bool = True) -> tuple[SubscriptWatch, dict[str, 
             "def take(x):\n    return x\nx = np.arange(4)\nnp.put(x, [0, 1], [5, 6])\n"
             "r = x, take(3), take([1]), x.take([[1]], axis=0), np.take([1, 2], [0]), {}.get('at')"
         ),
+        (
+            "x, k = np.arange(6).reshape(2, 3), np.array([0, 5])\n"
+            "r = np.take_along_axis(x, k, None), np.take(x, [5], None), x.take([5], axis=None)"
+        ),
         "x = np.arange(4)\nk = (slice(1), )\nr = x[*k], f'{x[0]}', [*x[1:]], (lambda: x[[3]])()",
     ],
 )
