@@ -71,8 +71,7 @@ def _run_with_exit_code(arguments: Sequence[str], interrupts: Sequence[int]) -> 
             return ExitCode.BROKEN_PIPE
         from gscli.disk.system import write_error
 
-        name = sanitize(str(error.filename or "standard output"))
-        refusal = write_error(error, name)
+        refusal = write_error(error, sanitize(str(error.filename or "standard output")))
     except MemoryError:
         refusal = memory_error()
     except Exception as error:

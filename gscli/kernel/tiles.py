@@ -185,8 +185,7 @@ class Tiling:
                 together = (CACHE_CELLS if ordered else SEVERAL) // cells
         self.is_packed = packed and wide < width and rows <= 2 * entries
         self.has_whole_tiles = wide == width and self.tall == entries
-        whole = ordered or self.is_packed
-        sizes = batches, together, entries if whole else self.tall, wide
+        sizes = batches, together, entries if ordered or self.is_packed else self.tall, wide
         pieces = [split_range(0, *each) for each in zip(grid, sizes, strict=True)]
         self.partitions: list[Region] = list(product(*pieces))
         if is_cells:

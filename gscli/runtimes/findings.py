@@ -175,5 +175,4 @@ def _find_cause_words(finding: FuzzFinding) -> frozenset[str]:
     for pattern, word in SHARED_WORDS:
         words = {re.sub(f"^{pattern}$", word, own) for own in words}
     strong = {word for word in words if not word.startswith(CIRCUMSTANCES)}
-    plain = {PLAIN} if finding.mismatch.reason else set()
-    return frozenset(strong or words or plain)
+    return frozenset(strong or words or ({PLAIN} if finding.mismatch.reason else set()))

@@ -78,8 +78,7 @@ def write_rows(descriptor: int, offset: int, rows: Indices, content: Array) -> N
 
 def _iter_neighbours(rows: Indices) -> Iterator[tuple[int, int]]:
     """Where rows follow each other, as (begin, end) of the numbers."""
-    starts = np.flatnonzero(np.diff(rows, prepend=-2) != 1)
-    return pairwise([*starts.tolist(), rows.size])
+    return pairwise([*np.flatnonzero(np.diff(rows, prepend=-2) != 1).tolist(), rows.size])
 
 
 def reserve_rows(descriptor: int, offset: int, rows: Indices, width: int) -> None:

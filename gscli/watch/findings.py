@@ -299,7 +299,8 @@ class Report:
     """Everything that was seen. `calls`: by operator; `unjudged`, `unwatched`, `uncounted`: by
     reason. Forked processes are watched, and tell what they find; they count for themselves.
 
-    `folder`: that of the framework, whose own threads run nothing of the program.
+    `folder`: that of the framework, whose own threads run nothing of the program; `saved_kinds`:
+    those whose first call is in a file, shared by all that watch one program.
     """
 
     folder = "<none>"
@@ -312,6 +313,7 @@ class Report:
         self.uncounted = Counter[str]()
         self._has_forked_findings = mmap(-1, 1)  # shared with those processes
         self._findings: dict[tuple[object, ...], ProgramFinding] = {}
+        self.saved_kinds = set[WatchKind]()
         self.process = os.getpid()
         self._starts = list[tuple[Any, Callable[..., None]]]()
 

@@ -177,7 +177,6 @@ class CallWatch(Report):
     def __init__(self, save: str | None = None, *hidden: str, raises: bool = False) -> None:
         super().__init__()
         self._save_path, self._raises, self._places = save, raises, Places(*hidden)
-        self._saved_kinds = set[WatchKind]()
 
     def note(
         self, seen: SeenCall, kind: WatchKind, problem: str, label: str = "", hint: str = ""
@@ -224,13 +223,13 @@ class CallWatch(Report):
 
     def is_saved(self, kind: WatchKind) -> bool:
         """Whether the call of the next finding of this kind is saved."""
-        return self._save_path is not None and kind not in self._saved_kinds
+        return self._save_path is not None and kind not in self.saved_kinds
 
     def _save(self, kind: WatchKind, seen: SeenCall) -> str:
         """The command that takes the call of a finding; empty where it is not saved."""
         if self._save_path is None or not self.is_saved(kind):
             return ""
-        self._saved_kinds.add(kind)
+        self.saved_kinds.add(kind)
         if kind == "index":
             return save_call(seen.call, seen.values, self._save_path)
         path = f"{self._save_path.removesuffix('.npz')}-{kind}.npz"

@@ -75,6 +75,12 @@ def run_program(options: ProgramOptions, words: Sequence[str]) -> int:
     reports: list[Report] = []
     process = os.getpid()
     with ExitStack() as modes:
+        subscripts = None
+        if options.numpy:
+            from gscli.watch.subscripts import SubscriptWatch
+
+            subscripts = SubscriptWatch(raises=not options.keep_going, save=options.save)
+            reports.append(subscripts)
         for package in ("torch", "jax"):
             act = partial(_start_watching, package, options, modes, reports)
             if package in sys.modules:  # imported by a .pth file
@@ -82,12 +88,6 @@ def run_program(options: ProgramOptions, words: Sequence[str]) -> int:
             else:
                 sys.meta_path.insert(0, ImportHook(package, act))
         try:
-            subscripts = None
-            if options.numpy:
-                from gscli.watch.subscripts import SubscriptWatch
-
-                subscripts = SubscriptWatch(raises=not options.keep_going, save=options.save)
-                reports.append(subscripts)
             status = _run(options, words, subscripts)
         except BaseException as error:
             modes.close()
@@ -120,6 +120,7 @@ def _start_watching(
     except (ImportError, AttributeError) as error:
         report = Report()
         report.unwatched[f"{package} of a version that cannot be watched ({error})|"] = 1
+    report.saved_kinds = reports[0].saved_kinds if reports else report.saved_kinds
     reports.append(report)
 
 

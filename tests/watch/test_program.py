@@ -6,9 +6,15 @@ import signal
 import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+
+from gscli.watch.findings import Report
+from gscli.watch.judging import CallWatch
+from gscli.watch.program import ProgramOptions, _start_watching
 
 ROOT = str(Path(__file__).parents[2])
 
@@ -167,3 +173,19 @@ def test_the_room_needs_pytorch_only_when_it_is_called(tmp_path: Path) -> None:
     )  # fmt: skip
     assert "<module 'gscli.watch'" in run.stdout
     assert "needs the PyTorch of your program" in run.stderr
+
+
+def test_all_watchers_of_a_program_save_the_first_call_of_a_kind_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Else the file that the hint of one names holds the call of another."""
+    module = SimpleNamespace(JaxWatch=CallWatch)
+    monkeypatch.setitem(sys.modules, "gscli.watch.jax_primitives", module)
+    first, options = CallWatch("call.npz"), ProgramOptions(save="call.npz")
+    reports: list[Report] = [first]
+    with ExitStack() as modes:
+        _start_watching("jax", options, modes, reports)
+    first.saved_kinds.add("lost")
+    second = reports[1]
+    assert isinstance(second, CallWatch)
+    assert (second.is_saved("index"), second.is_saved("lost")) == (True, False)

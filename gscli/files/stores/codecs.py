@@ -279,8 +279,7 @@ class _LimitedCodec(BytesBytesCodec):
         if not self._is_ours:
             self._decode(chunk_bytes.as_numpy_array())
             chunk_bytes = await self._codec._decode_single(chunk_bytes, chunk_spec)  # noqa: SLF001
-        packed = chunk_bytes.as_numpy_array()
-        made = await asyncio.to_thread(self._decode, packed)
+        made = await asyncio.to_thread(self._decode, chunk_bytes.as_numpy_array())
         return chunk_spec.prototype.buffer.from_bytes(made)
 
     async def _encode_single(self, chunk_bytes: Any, chunk_spec: Any) -> Any:

@@ -59,8 +59,7 @@ def index_select(input: Tensor, index: Tensor, *, dim: Dim) -> NewOutput:
     size 1. Legal: 0 … s-1. An input of rank 0 takes one index. uint16, uint32 and uint64 are taken
     from rank 2 on.
     """
-    unsigned = WIDE_UNSIGNED if input.rank > 1 else ()
-    check_dtype(input, (*DATA, *unsigned, *FLOAT8))
+    check_dtype(input, (*DATA, *(WIDE_UNSIGNED if input.rank > 1 else ()), *FLOAT8))
     addressing = _address_slices(input, dim, index, INDEX)
     shape = _slices_shape(input, addressing)
     return gather_layout(input, addressing, RAISE_OUTSIDE, output_shape=shape)
