@@ -149,16 +149,16 @@ def _iter_reaching_updates(
     if layout.is_noop:
         return
     updates, windows = plan.updates_view(), WindowRows(plan)
-    run = windows.row_size
+    run, are_all = windows.row_size, cells.size == layout.output_size
     block = max(MAX_BLOCK_ADDRESSES // layout.window_size, 1)
     for first in entries[::block]:
         rows, exist = windows.resolve(first, min(first + block, entries.stop))
-        reached = np.isin(rows, np.unique(cells // run))
+        reached = np.ones(rows.shape, np.bool_) if are_all else np.isin(rows, cells // run)
         numbers, steps = np.nonzero(reached if exist is None else reached & exist)
         if not numbers.size:
             continue
         flat = rows[numbers, steps][:, None] * run + np.arange(run)
-        places = np.minimum(np.searchsorted(cells, flat), cells.size - 1)
+        places = flat if are_all else np.minimum(np.searchsorted(cells, flat), cells.size - 1)
         chosen = cells[places] == flat
         grid = np.unravel_index(first + numbers, layout.addressing.entry_shape or (1,))
         view = updates if layout.addressing.entry_shape else updates[None]
