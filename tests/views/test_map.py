@@ -43,16 +43,24 @@ def test_letters_lie_where_their_cells_do(seed: int) -> None:
     cells = [(rng.randrange(shape[0]), rng.randrange(shape[1])) for _ in range(count)]
     text = drawn(scattered(cells, shape))
     lines = frame(text)
-    crowded = re.search(r"(\d+) letters lie too close", text)
+    marked = dict.fromkeys(["lie too close to be marked", "are drawn as ·"], 0)
+    marked |= {words: int(count) for count, words in re.findall(r"⋯ (\d+) entries (.*)", text)}
     missing = 0
     for number, (row, column) in list(enumerate(cells))[:MAX_LETTERS]:
         line = lines[row * len(lines) // shape[0]]
         place = line.find(entry_label(number))
         missing += place < 0
         assert place < 0 or abs(place - column * len(line) // shape[1]) <= SHIFTS
-    assert missing == (int(crowded[1]) if crowded else 0)
-    points = max(count - MAX_LETTERS, 0)
-    assert (f"{points} entries are drawn as" in text) == (points > 0)
+    crowded, points = marked.values()
+    assert points >= "".join(lines).count("·")
+    assert crowded + points == missing + max(count - MAX_LETTERS, 0)
+
+
+def test_an_entry_beneath_others_is_not_called_a_point() -> None:
+    found = trace("onnx.gather", {"data": np.zeros((3000, 3000)), "indices": np.arange(100)})
+    text = drawn(found)
+    assert "·" not in text
+    assert "⋯ 91 entries lie too close to be marked" in text
 
 
 def test_a_slice_reaches_across_its_map() -> None:

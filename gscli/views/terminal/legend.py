@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TypeAlias
+from itertools import product
 
 from gscli.layout.axes import Shape
 from gscli.traces import Entry
@@ -65,8 +65,6 @@ _ASPECT = 2.2
 
 _MAP_GAP = 3
 
-Canvas: TypeAlias = list[list[tuple[str, Style]]]
-
 
 def render_map_text(shape: Shape, marks: Sequence[Mark], width: int, look: StyleSheet) -> Block:
     """The map of a tensor of rank 2 or more."""
@@ -79,18 +77,14 @@ def draw_plane_maps(
     shape: Shape, marks: Sequence[Mark], width: int, look: StyleSheet
 ) -> tuple[list[Block], list[Line]]:
     """An outline for each plane, of planes that are touched alike one; and what none shows."""
-    planes = group_by_plane(marks)
-    shown, points = planes[:MOST_PLANES], sum(mark.number >= MAX_LETTERS for mark in marks)
-    drawn = [_PlaneMap(shape[-MATRIX:], name, own, width, look) for name, own in shown]
+    planes, across = group_by_plane(marks), look.signs.across
+    drawn = [_PlaneMap(shape[-MATRIX:], *plane, width, look) for plane in planes[:MOST_PLANES]]
     counts = {
-        "letters lie too close to be drawn": sum(outline.crowded for outline in drawn),
-        f"entries are drawn as {look.signs.point}": points,
+        "entries lie too close to be marked": sum(outline.crowded for outline in drawn),
+        f"entries are drawn as {look.signs.point}": sum(outline.points for outline in drawn),
         "more touched planes": len(planes) - len(drawn),
     }
-    notes: list[Line] = [
-        [(f"{look.signs.across} {count} {text}", look.dim)]
-        for text, count in counts.items() if count
-    ]  # fmt: skip
+    notes = [[(f"{across} {count} {text}", look.dim)] for text, count in counts.items() if count]
     return [make_block(list(outline.lines())) for outline in drawn], notes
 
 
@@ -106,13 +100,16 @@ class _PlaneMap:
         rows, columns = shape
         self._high = max(FLATTEST, min(TALLEST, rows, round(room * rows / columns / _ASPECT)))
         self._wide = min(room, max(NARROWEST, round(self._high * _ASPECT * columns / rows)))
-        self._canvas: Canvas = [[(" ", PLAIN)] * self._wide for _ in range(self._high)]
-        self.crowded = 0
+        self._canvas: list[Line] = [[(" ", PLAIN)] * self._wide for _ in range(self._high)]
+        self.points = letters = 0
         for mark in marks:  # points last
-            has_letter = mark.number < MAX_LETTERS
-            top, left = self._draw_extent(mark, "" if has_letter else look.signs.point)
-            if has_letter and not self._draw_letter(mark.label, top, left, self._style(mark)):
-                self.crowded += 1
+            if mark.number < MAX_LETTERS:
+                letters += self._draw_letter(mark, *self._draw_extent(mark)[0])
+            else:
+                places = self._draw_extent(mark, look.signs.point)
+                signs = {self._canvas[row][place][0] for row, place in places}
+                self.points += look.signs.point in signs
+        self.crowded = len(marks) - letters - self.points
 
     def lines(self) -> Iterator[Line]:
         """The plane's name, the ends of its columns, and the frame with the ends of its rows."""
@@ -129,30 +126,30 @@ class _PlaneMap:
             yield [(" " * self._margin + down, dim), *line, (down, dim)]
         yield [(f"{rows - 1:>{self._margin - 1}} {corners[2]}{edge}{corners[3]}", dim)]
 
-    def _draw_extent(self, mark: Mark, sign: str = "") -> tuple[int, int]:
-        """Draw where an entry lies, by `sign` or a line; the first place of it."""
+    def _draw_extent(self, mark: Mark, sign: str = "") -> list[tuple[int, int]]:
+        """Draw where an entry lies, by `sign` or a line; the places, of others too."""
         axes = zip(mark.box[-MATRIX:], self._shape, (self._high, self._wide), strict=True)
         (top, bottom), (left, right) = (
             (start * room // size, (stop * room - 1 if stop - start > 1 else start * room) // size)
             for (start, stop), size, room in axes
         )
         line = ("─" if self._signs.utf8 else "-") if top == bottom else self._signs.bar
-        for row in range(top, bottom + 1):
-            for place in range(left, right + 1):
-                if self._canvas[row][place] == (" ", PLAIN):
-                    self._canvas[row][place] = (sign or line, self._style(mark))
-        return top, left
+        places = list(product(range(top, bottom + 1), range(left, right + 1)))
+        for row, place in places:
+            if self._canvas[row][place] == (" ", PLAIN):
+                self._canvas[row][place] = (sign or line, self._style(mark))
+        return places
 
     def _style(self, mark: Mark) -> Style:
         return self._look.value_style(mark.number, alarm=mark.alarm)
 
-    def _draw_letter(self, label: str, line: int, place: int, style: Style) -> bool:
-        """Write a label at its place, or beside it where another stands."""
-        row, size = self._canvas[line], cell_len(label)
+    def _draw_letter(self, mark: Mark, line: int, place: int) -> bool:
+        """Write an entry's label at its place, or beside it where another stands."""
+        row, size = self._canvas[line], cell_len(mark.label)
         for shift in sorted(range(-SHIFTS, SHIFTS + 1), key=lambda by: (abs(by), by < 0)):
             first = min(place, self._wide - size) + shift
             free = first >= 0 and first + size <= self._wide
             if free and not any(text.isalpha() for text, _ in row[first : first + size]):
-                row[first : first + size] = [(letter, style) for letter in label]
+                row[first : first + size] = [(letter, self._style(mark)) for letter in mark.label]
                 return True
         return False
