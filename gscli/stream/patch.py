@@ -55,7 +55,8 @@ def make_in_place_error(where: str, word: str = "") -> UsageError:
     is_kept = source.member and suffix in WRITABLE_SUFFIXES and suffix in MANY_MEMBERS
     problem = "only a scatter into a .npy file or an Icechunk repository can be done in place"
     alone = f"-o {quote_word(word)} changes this array of the file alone"
-    return UsageError(problem, where=where, hint=alone if is_kept else "-o FILE writes a new one")
+    way = alone if is_kept else "-o FILE writes a new one"
+    return UsageError(problem, where=where, hint=f"without --in-place, {way}")
 
 
 def patch_in_place(

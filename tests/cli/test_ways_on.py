@@ -904,7 +904,8 @@ def test_no_hint_about_a_file_of_several_arrays_loses_the_others(
         gscli.save(f"{file}::{name}", np.arange(6, dtype=np.float32).reshape(3, 2))
     command = f"gscli scatter-update {file}::emb [1] [[7,8]] 0 -q"
     code, printed = refusal(f"{command} --in-place", capsys)
-    assert (code, hint_of(printed)) == (2, f"-o {file}::emb changes this array of the file alone")
+    way = f"without --in-place, -o {file}::emb changes this array of the file alone"
+    assert (code, hint_of(printed)) == (2, way)
     job = {"op": "gather", "inputs": {"data": f"{file}::emb", "indices": [0]}, "output": file}
     Path("jobs.jsonl").write_text(json.dumps(job), encoding="utf-8")
     for line in (
@@ -931,7 +932,7 @@ def test_a_file_that_holds_every_input_or_column_is_not_replaced_by_a_result(
     assert not refusal("gscli gather all.npz -o all.npz::output", capsys)[0]
     assert sorted(np.load("all.npz")) == ["data", "indices", "output"]
     code, printed = refusal("gscli scatter-elements t.csv::a [0] [9] --in-place", capsys)
-    assert (code, hint_of(printed)) == (2, "-o FILE writes a new one")
+    assert (code, hint_of(printed)) == (2, "without --in-place, -o FILE writes a new one")
 
 
 def test_a_file_of_one_array_is_replaced(capsys: pytest.CaptureFixture[str]) -> None:
