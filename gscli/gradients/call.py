@@ -56,9 +56,10 @@ class Gradients:
         """The gradients under another convention."""
         plan, operator = self.trace.plan, self.trace.operator
         flows = BackwardWalk(plan, self.trace.output, self.cotangent, convention).compute_flows()
-        gradients = {}
+        fold, gradients = plan.layout.fold, {}
+        row_factors = fold.factors if fold and fold.are_by_row else None  # no framework has theirs
         for name in operator.input_names:
-            array = plan.inputs.get(name)
+            array = None if name == row_factors else plan.inputs.get(name)
             if array is not None and dtype_name(array.dtype) in DIFFERENTIABLE:
                 flow = flows[name] if name in flows else np.zeros(array.shape)
                 gradients[name] = flow.astype(array.dtype, copy=False)

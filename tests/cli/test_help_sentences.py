@@ -342,6 +342,8 @@ HELD: list[tuple[str, str, str, Any]] = [
      f"torch embedding-bag [0,1,1] {of('float16', [2048], [1])} [0] --mode sum", [[2050]]),
     ("torch.nll_loss", "Classes are the axis 1", "torch nll-loss [[1.0,3.0]] [1]", -3),
     ("torch.nll_loss", "or its only one", "torch nll-loss [1.0,3.0] 1", -3),
+    ("torch.nll_loss", "no gradient",
+     "grad torch nll-loss [1.0,3.0] 1 [1.0,2.0] --of weight", "there is no gradient of 'weight'"),
     ("torch.nll_loss", "the mean divides by",
      "torch nll-loss [[1.0,3.0],[6.0,3.0]] [1,0] [1.0,2.0]", -4),
     ("torch.nll_loss", "or ignore_index",

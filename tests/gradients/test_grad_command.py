@@ -344,6 +344,14 @@ def test_a_gradient_that_no_picture_has_is_told_below_it() -> None:
         assert call_gscli(*fill, *form).stdout.decode().count("gradient of value ") == 1
 
 
+@pytest.mark.parametrize("rules", ["torch", "loop"])
+def test_weights_of_classes_have_no_gradient(rules: str) -> None:
+    """PyTorch refuses to compute one; that of the loss itself is not 0."""
+    words = ("torch", "nll-loss", "[[0.1,-0.9],[-0.4,-0.6]]", "[1,0]", "[1.0,2.0]")
+    shown = call_gscli("grad", *words, "--rules", rules, "--json").stdout
+    assert list(json.loads(shown)["gradients"]) == ["input"]
+
+
 def test_what_an_ignored_entry_is_given_is_no_minus_zero() -> None:
     words = ("torch", "nll-loss", "[[0.1,-0.9],[-0.4,-0.6]]", "[1,-100]")
     shown = call_gscli("grad", *words).stdout.decode()

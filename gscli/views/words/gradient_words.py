@@ -132,13 +132,10 @@ def list_ties(gradients: Gradients, teller: Describer, entries: Sequence[Entry])
     """Who is given what several could have, beside those of the entries that it is about."""
     cells, count = find_shared_cells(gradients, LISTED)
     known = {entry.number: entry for entry in entries}
-    remarks = [
-        Remark(
-            tuple(known[number] for number in cell.entries if number in known),
-            describe_shared_cell(gradients, cell, teller),
-        )
-        for cell in cells
-    ]
+    remarks = []
+    for cell in cells:
+        holders = tuple(known[number] for number in cell.entries if number in known)
+        remarks.append(Remark(holders, describe_shared_cell(gradients, cell, teller)))
     return limit_remarks(remarks, "cell", count - len(cells))
 
 
