@@ -931,8 +931,10 @@ def test_a_file_that_holds_every_input_or_column_is_not_replaced_by_a_result(
     assert refusal("gscli gather t.csv::a [0] -o t.csv", capsys)[0] == 73
     assert not refusal("gscli gather all.npz -o all.npz::output", capsys)[0]
     assert sorted(np.load("all.npz")) == ["data", "indices", "output"]
-    code, printed = refusal("gscli scatter-elements t.csv::a [0] [9] --in-place", capsys)
-    assert (code, hint_of(printed)) == (2, "without --in-place, -o FILE writes a new one")
+    np.save("whole.npy", [1, 2])
+    for call in ("scatter-elements t.csv::a [0] [9]", "jax at-divide whole.npy [0] [2]"):
+        code, printed = refusal(f"gscli {call} --in-place", capsys)
+        assert (code, hint_of(printed)) == (2, "without --in-place, -o FILE writes a new one")
 
 
 def test_a_file_of_one_array_is_replaced(capsys: pytest.CaptureFixture[str]) -> None:

@@ -62,7 +62,7 @@ def make_patcher(
         origin = inputs.origins.get(data, "") if plan.layout.kind == "scatter" else ""
         raise make_in_place_error(operator.full_name, origin)
     problem = f"the result is {plan.layout.dtype}, another element type than the file's"
-    where, hint = operator.full_name, "-o FILE writes a new file"
+    where, hint = operator.full_name, "without --in-place, -o FILE writes a new one"
     check_rule(plan.has_data_dtype, problem, where, kind=UsageError, hint=hint)
     return partial(_patch_file, file=file, settings=settings)
 
