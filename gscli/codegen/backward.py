@@ -98,7 +98,9 @@ def write_backward(
     of each input. `origins`: where the inputs were read.
     """
     if gradients.trace.layout.fold is not None:
-        raise UsageError("no gradients are written for cells that are folded", where="--code")
+        problem = "no program is written of a gather whose cells are reduced"
+        hint = "leave out --code: the gradients themselves are computed"
+        raise UsageError(problem, where="--code", hint=hint)
     try:
         return _BackwardWriter(gradients, target).write(origins or {})
     except CannotTranslate as reason:
