@@ -128,6 +128,25 @@ def test_gather_nd_says_what_the_plugin_would_have_read() -> None:
             run("gather_nd", data, indices, batch_dims=batch_dims)
 
 
+PLUGIN_NOTES: list[tuple[str, list[Any], dict[str, Any], str]] = [
+    ("gather_nd", [TABLE, [[0, 5]]], {}, "from another cell or memory outside data"),
+    ("scatter_elements_update", [TABLE, [[-5]], [[9]], 1], {}, "to another cell or outside data"),
+    ("gather_elements", [LINE, [-1]], {"axis": 0}, "the CPU plugin counts -s … -1 from the end"),
+    ("scatter_update", [LINE, [3], [9], 0], {}, "integers of 16 bits or more on one axis"),
+]
+
+
+@pytest.mark.parametrize(("name", "inputs", "attrs", "note"), PLUGIN_NOTES)
+def test_refusals_say_no_more_of_the_plugin_than_was_seen(
+    name: str, inputs: list[Any], attrs: dict[str, Any], note: str
+) -> None:
+    """One thread fills nothing, -5 of the second of two rows is a cell of the first."""
+    with pytest.raises(IndexRefused) as caught:
+        run(name, *inputs, **attrs)
+    assert note in caught.value.hint
+    assert "refuses what lies beyond" not in caught.value.hint
+
+
 def test_scatter_elements_update_3_is_narrower_than_12() -> None:
     longer = ([0, 1, 2, 0], [1, 2, 3, 4])
     assert run("scatter_elements_update", LINE, *longer, 0).tolist() == [4, 2, 3]
@@ -138,7 +157,7 @@ def test_scatter_elements_update_3_is_narrower_than_12() -> None:
     for attrs in ({"reduction": "none"}, {"use_init_val": True}):
         with pytest.raises(UsageError, match="needs opset 12"):
             run("scatter_elements_update", LINE, [0], [9], 0, opset=3, **attrs)
-    with pytest.raises(IndexRefused, match="what lies below is written outside data"):
+    with pytest.raises(IndexRefused, match="what lies below is written to another cell"):
         run("scatter_elements_update", LINE, [-4], [9], 0)
 
 

@@ -6,7 +6,8 @@ is an attribute.
 What the text leaves open is chosen as for ONNX: duplicates without a reduction are written in
 row-major order of indices, the last one wins; sums and products are rounded after every update in
 the data's own type (the plugin adds halves in float32); NaN propagates under max and min (the
-plugin ignores it). int64 stays int64 and float64 stays float64; the plugin narrows both.
+plugin passes over updates that are NaN). int64 stays int64 and float64 stays float64; the plugin
+narrows both. On one thread its refusals of an index are lost, and the output is left unfilled.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ def unchecked_policy(
 
 # [0, s-1] in the text; what OpenVINO 2026.4 does was seen by running it.
 PLUGIN_WRAPS = unchecked_policy(
-    "the CPU plugin counts -s … -1 from the end, and refuses what lies beyond",
+    "the CPU plugin counts -s … -1 from the end",
     refuses_negative=True,
 )
 

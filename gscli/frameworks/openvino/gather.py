@@ -38,7 +38,7 @@ READS_ZERO = Policy(
 
 READS_OUTSIDE = (
     "the CPU plugin does not check this: -1 counts from the end there, and what lies beyond is "
-    "read from memory outside data"
+    "read from another cell or memory outside data"
 )
 
 DATA_DTYPES = (*NUMERIC, "str")
@@ -65,7 +65,8 @@ def gather(
     Gather-8: a negative index counts from the end, and an index outside -s … s-1 reads zero.
     Gather-1 and -7 expect 0 … s-1; their texts name no reaction, so everything else is refused here
     (the CPU plugin reads zero, negative indices too, but memory outside data, as in Gather-8, where
-    all of this is of rank 1, with at most 64 int32 or int64; folded constants count from the end).
+    the axis is empty, or where all of this is of rank 1 or 0 with at most 64 integers of 16 bits or
+    more; folded constants count from the end).
     """
     check_dtypes(data, DATA_DTYPES, indices, INTEGERS)
     number = read_axis(data, axis)

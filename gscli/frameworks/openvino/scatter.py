@@ -40,11 +40,11 @@ from gscli.layout.refusals import (
 OPEN_ORDER = "OpenVINO leaves the order of updates to one place undefined"
 WRITES_BEFORE = (
     "the CPU plugin checks the upper end only: -s … -1 count from the end there, and what lies "
-    "below is written outside data"
+    "below is written to another cell or outside data"
 )
 UNCHECKED = RAISE_OUTSIDE._replace(
     note="the CPU plugin refuses this on several threads and leaves the output unfilled on one; in "
-    "up to 64 integers of one axis it does not check this and writes outside data"
+    "up to 64 integers of 16 bits or more on one axis it checks nothing and writes outside data"
 )
 NAN_STAYS = "NaN stays, in the CPU plugin an update that is NaN is passed over"
 
