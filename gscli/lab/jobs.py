@@ -127,12 +127,13 @@ def _validate_job(job: Any, number: int) -> dict[str, Any]:
     if "expect" not in job and job.keys() & {"rtol", "atol"}:
         raise UsageError("rtol and atol go with expect", where=f"line {number}")
     path = job.get("output", "output.npy")
+    is_case = isinstance(path, dict) or job.get("expect") in ("error", "open")
+    hint = "gscli verify runs recorded cases" * is_case
     if not isinstance(path, str) or path in ("", "-"):
-        hint = "gscli verify runs recorded cases, whose output is a tensor" * isinstance(path, dict)
         raise UsageError("output is the name of a file", where=f"line {number}", hint=hint)
-    for key in job.keys() - _KEYS:
+    for key in [key for key in job if key not in _KEYS]:
         problem, valid = f"a job has no {sanitize(key, 60)!r}", " ".join(_KEYS)
-        raise ContentRefused(problem, where=f"line {number}", valid=valid)
+        raise ContentRefused(problem, where=f"line {number}", valid=valid, hint=hint)
     return dict(job)
 
 

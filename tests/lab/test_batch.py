@@ -97,9 +97,11 @@ def test_a_bad_line_is_answered_by_its_error(line: bytes, kind: str, problem: st
 
 def test_a_recorded_case_among_jobs_is_told_what_runs_it() -> None:
     output = {"dtype": "int64", "shape": [1], "data": [20]}
-    found = run_job(lines({**GATHER, "output": output}), 1, [])
-    hint = "gscli verify runs recorded cases, whose output is a tensor"
-    assert found["error"]["hint"] == hint
+    recorded = {**GATHER, "note": "", "error": "IndexError", "version": "2.4"}
+    for line in ({**GATHER, "output": output}, {**recorded, "expect": "error"}):
+        error = run_job(lines(line), 1, [])["error"]
+        assert error["hint"] == "gscli verify runs recorded cases"
+    assert error["problem"] == "a job has no 'note'"  # the first of them, in every run
     usual = run_job(lines({**GATHER, "output": "-"}), 1, [])["error"]["hint"]
     assert usual == "what a line holds: gscli batch --help"
 
