@@ -124,7 +124,7 @@ def _build_concept_call(
     valid = " ".join(concept.inputs)
     for name in concept.inputs:
         check_rule(name in arrays, f"the comparison needs {name}", kind=UsageError, valid=valid)
-    for name in arrays.keys() - set(concept.inputs):
+    for name in sorted(arrays.keys() - set(concept.inputs)):
         raise UsageError("the comparison has no input of this name", where=name, valid=valid)
     usual = {"axis": axis is None, "batch_dims": batch_dims == 0, "reduction": reduction == "none"}
     for name, is_usual in usual.items():

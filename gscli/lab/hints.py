@@ -86,7 +86,7 @@ def _vector_hint(operator: Operator, inputs: CallInputs) -> str:
 def list_operators_with(texts: Iterable[str], known: Mapping[str, Attribute]) -> str:
     """Which operators have the choice that this one lacks, such as the reduction mean."""
     own = {choice for attribute in known.values() for choice in attribute.choices}
-    for text in set(texts) - own - {""}:
+    for text in sorted(set(texts) - own - {""}):
         having = [
             operator.command_line.removeprefix("gscli ")
             for operator in operators()
