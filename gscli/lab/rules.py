@@ -107,9 +107,8 @@ def _iter_variants(operator: Operator) -> Iterator[tuple[str, dict[str, object]]
     chosen = parse_example_line(operator, operator.example)[1]
     for item in varied:
         others = [f"{o.name}={chosen[o.name]} " for o in varied if o.is_required and o != item]
-        known: list[object] = [name for name in item.choices if name not in CHOICE_ALIASES]
-        if item.kind == "bool":
-            known = [False, True]
+        names = (name for name in item.choices if name not in CHOICE_ALIASES)
+        known: list[object] = [False, True] if item.kind == "bool" else [*names]
         for other in known:
             if other not in (item.default, None):
                 yield f"{''.join(others)}{item.name}={_format_value(other)}", {item.name: other}
@@ -138,7 +137,8 @@ def _describe_outcome(probe: Probe, *, negative: bool) -> str:
     below, far, above = policy.unchecked_outcomes if policy.note else ("", "", "")
     there = below if negative else above or (far and f"{far} far below zero")
     end, skipped = "0" if negative else "the last", _describe_skip(layout)
-    words = OUTCOMES[outcome].cell.format(end=end, skipped=skipped)
+    ignored = f"; {policy.ignored} is ignored" * (negative and policy.ignored is not None)
+    words = OUTCOMES[outcome].cell.format(end=end, skipped=skipped) + ignored
     return f"{words} ({there} there)" if there and outcome == "refused" else words
 
 
@@ -175,10 +175,10 @@ def _describe_value(value: Array) -> str:
 def _describe_duplicates(probe: Probe) -> str:
     """What becomes of a cell that several entries name, where the indices can name one twice."""
     layout = probe.layout
-    if layout.kind == "gather":
-        return "allowed"
     if not layout.can_share_cells or probe.inputs.keys().isdisjoint(layout.index_inputs):
         return "–"
+    if layout.kind == "gather":
+        return "allowed"
     if layout.reduction != "none":
         return REDUCTION_WORDS[layout.reduction].repeated
     return "last kept, order open" if layout.unspecified_order else "last kept"
