@@ -69,11 +69,13 @@ CAST_BLOCK = 1 << 18
 
 @lru_cache(maxsize=256)
 def dtype_name(dtype: DType) -> str:
-    """The name that layouts use: NumPy's, ml_dtypes', or "str" for text of any length.
+    """The name that layouts and documents use: NumPy's, ml_dtypes', "str", or "S5" for bytes.
 
-    >>> dtype_name(np.dtype("<f4")), dtype_name(np.dtype("<U7"))
-    ('float32', 'str')
+    >>> dtype_name(np.dtype(">f4")), dtype_name(np.dtype("U7")), dtype_name(np.dtype("S7"))
+    ('float32', 'str', 'S7')
     """
+    if dtype.kind == "S":
+        return f"S{dtype.itemsize}"
     return "str" if dtype.kind == "U" else dtype.name
 
 
@@ -102,19 +104,6 @@ def parse_dtype(name: str) -> DType:
         return np.dtype(f"{text[1]}{text[2]}")
     problem, valid = f"unknown element type {sanitize(name, 60)}", (*NUMPY_NAMES, *SMALL_NAMES)
     raise UsageError(problem, valid=", ".join(valid))
-
-
-def document_dtype(dtype: DType) -> str:
-    """The name a document uses: NumPy's or ml_dtypes' name, "str", or "S5" for bytes.
-
-    >>> (
-    ...     document_dtype(np.dtype("U7")),
-    ...     document_dtype(np.dtype("S7")),
-    ...     document_dtype(np.dtype(">f4")),
-    ... )
-    ('str', 'S7', 'float32')
-    """
-    return f"S{dtype.itemsize}" if dtype.kind == "S" else dtype_name(dtype)
 
 
 def is_narrow_dtype(dtype: DType) -> bool:
@@ -231,7 +220,7 @@ def _iter_cast_blocks(array: Array, dtype: DType) -> Iterator[tuple[int, Array, 
 
 
 def _cast_error(old: DType, new: DType, where: str, *details: str, hint: str = "") -> DtypeRefused:
-    problem = f"{document_dtype(old)} cannot become {document_dtype(new)} without changing values"
+    problem = f"{dtype_name(old)} cannot become {dtype_name(new)} without changing values"
     return DtypeRefused(problem, where=where, details=details, hint=hint)
 
 

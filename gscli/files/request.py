@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import numpy as np
 
 from gscli.base import CannotRead, CannotWrite, ContentRefused, UsageError, check_rule
-from gscli.base.arrays import Array, Arrays, DType, document_dtype
+from gscli.base.arrays import Array, Arrays, DType, dtype_name
 from gscli.base.records import Record
 from gscli.base.words import quote_word, sanitize, suggest_names
 from gscli.disk.mapped import RegularFile
@@ -239,7 +239,7 @@ class Member(Record):
         Member(name='a', dtype='V2', shape=(3,), bytes=6)
         """
         opaque = array.dtype.type is np.void
-        dtype = f"V{array.dtype.itemsize}" if opaque else document_dtype(array.dtype)
+        dtype = f"V{array.dtype.itemsize}" if opaque else dtype_name(array.dtype)
         return cls(name, dtype, tuple(array.shape or ()), int(array.nbytes))
 
 

@@ -67,7 +67,7 @@ def compute_statistics(array: Array, part: Sequence[range] | None = None) -> Sta
     flat, counts = array.reshape(-1), np.zeros(4, np.int64)  # nan, inf, zero, finite
     total: float | complex = 0.0
     lows, highs = list[int](), list[int]()
-    for first in range(0, flat.size if flat.dtype.kind not in "UTO" else 0, BLOCK):
+    for first in range(0, flat.size if flat.dtype.kind not in "UTOS" else 0, BLOCK):
         block = flat[first : first + BLOCK]
         values = block.astype(np.float64) if block.dtype.kind in "Vb" else block
         with np.errstate(all="ignore"):

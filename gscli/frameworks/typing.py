@@ -27,7 +27,7 @@ from gscli.base.arrays import (
     Arrays,
     cast_lossless,
     cast_lossy,
-    document_dtype,
+    dtype_name,
     find_cast_change,
     is_float_dtype,
     is_lazy,
@@ -160,7 +160,7 @@ def _cast_losslessly(inputs: CallInputs, name: str, target: np.dtype[Any]) -> Ar
         return cast_lossless(array, target, name if origin == "inline" else origin)
     except DtypeRefused as lossy:
         raise LossyTypeRefused(
-            lossy.problem, name=name, wanted=document_dtype(target), where=lossy.where,
+            lossy.problem, name=name, wanted=dtype_name(target), where=lossy.where,
             details=lossy.detail_items,
         ) from None  # fmt: skip
 
@@ -190,7 +190,7 @@ def _resolve_updates_dtype(inputs: CallInputs, refusal: UpdatesTypeRefused) -> N
         return
     if not _is_untyped_empty(inputs, refusal.source):
         if cast is None:  # data has to change its type
-            refusal.hint = advise_cast(refusal.source, document_dtype(updates.dtype))
+            refusal.hint = advise_cast(refusal.source, dtype_name(updates.dtype))
         raise refusal
     arrays[refusal.source] = arrays[refusal.source].astype(updates.dtype)
 

@@ -13,7 +13,7 @@ from conftest import Array
 
 import gscli
 from gscli.base import ContentRefused, DtypeRefused, LimitRefused, UsageError
-from gscli.base.arrays import as_array, document_dtype, dtype_name, parse_dtype, to_json
+from gscli.base.arrays import as_array, dtype_name, parse_dtype, to_json
 from gscli.base.words import ALL_DTYPES
 from gscli.files.formats.jsonarray import load_json
 
@@ -22,7 +22,6 @@ from gscli.files.formats.jsonarray import load_json
 def test_names_of_element_types_go_both_ways(name: str) -> None:
     dtype = parse_dtype(name)
     assert dtype_name(dtype) == name
-    assert document_dtype(dtype) == name
 
 
 def test_an_unknown_name_is_refused_with_the_known_ones() -> None:

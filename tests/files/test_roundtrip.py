@@ -14,7 +14,7 @@ from hypothesis.extra import numpy as arrays_of
 from shell import call_gscli
 
 from gscli.base import GscliError, GscliWarning, LimitRefused
-from gscli.base.arrays import NUMPY_NAMES, SMALL_NAMES, cast_lossless, document_dtype, parse_dtype
+from gscli.base.arrays import NUMPY_NAMES, SMALL_NAMES, cast_lossless, dtype_name, parse_dtype
 from gscli.files import load, save, writers
 from gscli.files.formats import delimited, jsonarray
 from gscli.files.formats.jsonarray import dump_json, load_json
@@ -66,7 +66,7 @@ def canonical(raw: np.ndarray, dtype: np.dtype) -> np.ndarray:
 
 def same(left: np.ndarray, right: np.ndarray) -> bool:
     """Equal types, shapes and bits; every NaN counts as one."""
-    if (document_dtype(left.dtype), left.shape) != (document_dtype(right.dtype), right.shape):
+    if (dtype_name(left.dtype), left.shape) != (dtype_name(right.dtype), right.shape):
         return False
     if left.dtype.kind in "US" or not left.size:
         return bool(np.array_equal(left, right))
@@ -87,7 +87,7 @@ def test_what_is_written_is_read(array: np.ndarray, form: str, tmp_path: Path) -
     except GscliError:
         return
     try:
-        name = document_dtype(array.dtype)
+        name = dtype_name(array.dtype)
         read = load(path, dtype=name).array
     except GscliError as error:
         raise AssertionError(f"{form} is written but not read: {error}") from error
@@ -114,7 +114,7 @@ def test_bit_for_bit_in_binary_formats(array: np.ndarray) -> None:
         stream = io.BytesIO()
         save("-", array, format=form, stdout=stream)
         stream.seek(0)
-        read = load("-", stdin=stream, dtype=document_dtype(array.dtype)).array
+        read = load("-", stdin=stream, dtype=dtype_name(array.dtype)).array
         assert read.tobytes() == array.astype(read.dtype).tobytes() or array.dtype.kind == "U"
 
 

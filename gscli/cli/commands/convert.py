@@ -68,7 +68,7 @@ def convert(
     settings: Settings,
 ) -> int:
     from gscli import files
-    from gscli.base.arrays import document_dtype, parse_dtype
+    from gscli.base.arrays import dtype_name, parse_dtype
     from gscli.files.request import TEXT_SUFFIXES, file_suffix
     from gscli.views.progress_bar import ProgressBar
 
@@ -94,7 +94,7 @@ def convert(
             progress=bar.advance,
         )  # fmt: skip
     if settings.json is not None:
-        written = {"dtype": document_dtype(array.dtype), "shape": list(array.shape)}
+        written = {"dtype": dtype_name(array.dtype), "shape": list(array.shape)}
         print_json({"file": target, **written})
     return 0
 
@@ -114,9 +114,9 @@ def _can_be_read_again(word: str) -> bool:
 
 def _cast_lossy(array: Array, dtype: np.dtype[Any], origin: str) -> Array:
     """The array in another type; DtypeRefused between text and numbers."""
-    from gscli.base.arrays import cast_lossy, document_dtype
+    from gscli.base.arrays import cast_lossy, dtype_name
 
-    where = f"{origin} is {document_dtype(array.dtype)}, wanted {document_dtype(dtype)}"
+    where = f"{origin} is {dtype_name(array.dtype)}, wanted {dtype_name(dtype)}"
     fits = (array.dtype.kind in "US") == (dtype.kind in "US")
     check_rule(fits, "text and numbers do not turn into each other", where, kind=DtypeRefused)
     return cast_lossy(array, dtype)

@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any
 
 from gscli.base import CannotRead, ContentRefused, DtypeRefused, ShapeRefused
-from gscli.base.arrays import EXACT_IN_FLOAT64, Arrays, document_dtype
+from gscli.base.arrays import EXACT_IN_FLOAT64, Arrays, dtype_name
 from gscli.base.records import Record
 from gscli.base.words import format_count, format_shape, quote_word, sanitize
 from gscli.files.content import STANDARD_INPUT, TEXT_LIMIT, Content, check_content, check_limit
@@ -204,7 +204,7 @@ def write(out: Output, arrays: Arrays, suffix: str) -> None:
         problem = f"a table cannot hold shape {format_shape(array.shape)}"
         raise ShapeRefused(problem, where=where, hint="use .npy or .json")
     if array.dtype.kind in "cS" or (array.dtype.kind == "U" and suffix == ".txt"):
-        problem = f"a {suffix} table cannot hold {document_dtype(array.dtype)}"
+        problem = f"a {suffix} table cannot hold {dtype_name(array.dtype)}"
         raise DtypeRefused(problem, where=where, hint="use .npy or .json")
     for row in array.reshape(array.shape[0] if array.ndim else 1, -1):
         cells = [str(v).lower() if isinstance(v, bool) else str(v) for v in json_values(row)]

@@ -20,7 +20,7 @@ from gscli.base.arrays import (
     Arrays,
     DType,
     decode_bytes,
-    document_dtype,
+    dtype_name,
     is_float_dtype,
     is_integer_dtype,
     parse_dtype,
@@ -55,7 +55,7 @@ def read(content: Content, request: ReadRequest) -> LoadedInput:
 def write(out: Output, arrays: Arrays, _suffix: str) -> None:
     """Write the document of one array, a piece of the data at a time."""
     (array,) = arrays.values()
-    head = {"dtype": document_dtype(array.dtype), "shape": list(array.shape)}
+    head = {"dtype": dtype_name(array.dtype), "shape": list(array.shape)}
     out(json.dumps(head)[:-1].encode() + b', "data": [')
     flat = array.reshape(-1)
     for start in range(0, flat.size, WRITE_CHUNK):
@@ -89,7 +89,7 @@ def dump_json(array: Array, most: int | None = None) -> dict[str, Any]:
     >>> dump_json(np.zeros(3), most=2)
     {'dtype': 'float64', 'shape': [3]}
     """
-    document = {"dtype": document_dtype(array.dtype), "shape": list(array.shape)}
+    document = {"dtype": dtype_name(array.dtype), "shape": list(array.shape)}
     if most is not None and array.size > most:
         return document
     check_limit(

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gscli.base import ContentRefused, DtypeRefused, UsageError, check_rule
-from gscli.base.arrays import Array, Arrays, document_dtype, parse_dtype, to_native
+from gscli.base.arrays import Array, Arrays, dtype_name, parse_dtype, to_native
 from gscli.base.words import sanitize
 from gscli.files.content import TEXT_LIMIT, Content, check_content, open_content
 from gscli.files.formats.jsontext import parse_json
@@ -127,7 +127,7 @@ def write(
     """
     check_rule(METADATA not in arrays, f"{METADATA} is no name for a tensor", kind=UsageError)
     codes = {label: code for code, label in TYPES.items()}
-    labels = {name: document_dtype(array.dtype) for name, array in arrays.items()}
+    labels = {name: dtype_name(array.dtype) for name, array in arrays.items()}
     for name, label in labels.items():
         problem, where = f".safetensors has no element type {label}", sanitize(name, 60)
         check_rule(label in codes, problem, where, kind=DtypeRefused, valid=", ".join(codes))

@@ -17,7 +17,7 @@ from gscli.base.arrays import (
     Arrays,
     DType,
     check_value_bits,
-    document_dtype,
+    dtype_name,
     integer_limits,
     parse_dtype,
     to_native,
@@ -76,7 +76,7 @@ def write(out: Output, arrays: Arrays, _suffix: str) -> None:
     A handful of fields, written as they come: the onnx package would hold the tensor three times.
     """
     ((name, array),) = arrays.items()
-    label = document_dtype(array.dtype)
+    label = dtype_name(array.dtype)
     if label not in _NAMES:
         raise DtypeRefused(f"a TensorProto has no element type {label}", valid=", ".join(_NAMES))
     check_limit(array.nbytes, _MESSAGE_LIMIT, sanitize(name, 60), "the tensor", hint="")

@@ -18,7 +18,7 @@ from gscli.base.arrays import (
     EXACT_IN_FLOAT64,
     Array,
     DType,
-    document_dtype,
+    dtype_name,
     integer_limits,
     is_integer_dtype,
 )
@@ -103,7 +103,7 @@ def _foreign_kind_error(values: list[Any], dtype: DType, place: Locate) -> Conte
     """Name the first value of a kind that the type does not take."""
     legal = _KINDS_TAKEN.get(dtype.kind, _NUMBER_KINDS)
     number = next(n for n, value in enumerate(values) if type(value) not in legal)
-    kind, name = describe_kind(values[number]), document_dtype(dtype)
+    kind, name = describe_kind(values[number]), dtype_name(dtype)
     return ContentRefused(f"{kind} among {name} values", where=place(number))
 
 
@@ -124,7 +124,7 @@ def _integer_array(values: list[Any], kinds: set[type], dtype: DType, place: Loc
     low, high = integer_limits(dtype)
     if values and not (low <= min(values) and max(values) <= high):
         number = next(n for n, value in enumerate(values) if not low <= value <= high)
-        problem = f"{_format_integer(values[number])} does not fit {document_dtype(dtype)}"
+        problem = f"{_format_integer(values[number])} does not fit {dtype_name(dtype)}"
         raise ContentRefused(problem, where=place(number), valid=f"{low} … {high}")
     return np.array(values, dtype)
 
@@ -172,7 +172,7 @@ def _check_values_kept(wide: Array, back: Array, dtype: DType, place: Locate) ->
     lost = (np.isfinite(wide) != np.isfinite(back)) | (np.isnan(wide) != np.isnan(back))
     if lost.any():
         number = int(np.argmax(lost))
-        problem = f"{wide[number]!s} does not fit {document_dtype(dtype)}"
+        problem = f"{wide[number]!s} does not fit {dtype_name(dtype)}"
         raise ContentRefused(problem, where=place(number))
 
 
@@ -182,7 +182,7 @@ def _check_integers_exact(values: list[Any], kept: Array, dtype: DType, place: L
         for number, result in enumerate(kept[start : start + CHECKED_AT_ONCE].tolist(), start):
             value = values[number]
             if isinstance(value, int) and value != result:
-                shown, name = _format_integer(value), document_dtype(dtype)
+                shown, name = _format_integer(value), dtype_name(dtype)
                 problem = f"{shown} is not exact in {name}"
                 hint = f"{shown}.0 stands for the nearest"
                 raise ContentRefused(problem, where=place(number), hint=f"{hint} {name}")
@@ -227,7 +227,7 @@ def _byte_text(values: list[str], dtype: DType, place: Locate) -> Array:
         except UnicodeEncodeError:
             raise ContentRefused("a character is no byte", where=place(number)) from None
         if len(value) > dtype.itemsize or value.endswith("\0"):
-            problem = f"text of {len(value)} bytes among {document_dtype(dtype)} values"
+            problem = f"text of {len(value)} bytes among {dtype_name(dtype)} values"
             raise ContentRefused(problem, where=place(number))
     return np.array(encoded, dtype)
 
