@@ -261,4 +261,4 @@ Batching: TypeAlias = Annotated[Dims, Option("axes of operand that walk with the
 IndicesBatching: TypeAlias = Annotated[Dims, Option("axes of the indices paired with those")]
 IndexMap: TypeAlias = Annotated[Dims, Option("the axis of operand of each number of a vector")]
 SliceSizes: TypeAlias = Annotated[Dims, Option("size of the slice along each axis of operand")]
-Promise: TypeAlias = Annotated[bool, Option("a promise to the compiler; the answer is the same")]
+Promise: TypeAlias = Annotated[bool, Option("a promise to the compiler; gscli answers alike")]

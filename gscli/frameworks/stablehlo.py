@@ -1,7 +1,7 @@
 """StableHLO gather and scatter in their full general form; the other operators are cases of it.
 
 Index vectors name where windows start. Nothing is ever refused for an index's value: gather moves a
-window inside, scatter leaves out what lies outside. There are no negative indices and no strings.
+window inside, scatter leaves out what lies outside. None counts from the end; no strings.
 """
 
 from __future__ import annotations

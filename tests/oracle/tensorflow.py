@@ -39,7 +39,6 @@ NUMBERS = (*INTEGERS, *FLOATS)
 EVERYTHING = ("bool", *NUMBERS, *COMPLEX, "str")
 DEPTH_LIMIT = 7
 XLA = ("xla", "xla_cpu")
-NAN_WINS: dict[Combine, Combine] = {greater_wins: largest, less_wins: smallest}  # HLO's max, min
 DEVICES = ("cpu", "gpu", *XLA)
 
 
@@ -166,8 +165,7 @@ def _tensor_scatter(combine: Combine, allowed: tuple[str, ...]) -> Operator:
     ) -> Array:
         place = _place(bad_indices_policy, device, writes=True)
         _require_type(tensor, allowed, "tensor", device)
-        chosen = NAN_WINS.get(combine, combine) if device in XLA else combine
-        return _scatter(tensor, indices, updates, place, chosen)
+        return _scatter(tensor, indices, updates, place, combine)
 
     return scatter
 

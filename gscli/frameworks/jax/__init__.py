@@ -1,9 +1,9 @@
 """JAX 0.10: jax.numpy.take and take_along_axis, x.at[…], jax.ops.segment_* and jax.lax.
 
-Nothing is refused for the value of an index: compiled code cannot raise. Reading out of range fills
-or is moved to the border, writing is dropped; `mode` chooses. Where XLA is free, the answer is that
-of XLA on a CPU. 64-bit types are on; JAX alone has them off: --dtype int32 or float32 gives the
-answers it has then.
+No index is refused for its value alone: compiled code cannot raise. One out of range reads a fill
+value, drops its update or is moved to the border, as `mode` says where there is one. Where XLA is
+free, the answer is that of XLA on a CPU. 64-bit types are on; JAX alone has them off: --dtype int32
+or float32 gives the answers it has then, for indices that 32 bits hold.
 """
 
 from __future__ import annotations

@@ -62,7 +62,9 @@ def at_get(
     Each word after x is an item of the subscript, with NumPy's rules: an index array, a bool mask,
     a number, a slice, None, .... -s … -1 count from the end once, in every mode. What is still
     outside is moved to the border (the default and clip) or gives fill_value (fill, drop). Indices
-    are cut to 32 bits after counting, numbers without axes before. An empty axis cannot be read.
+    are cut to 32 bits after counting (numbers without axes that JAX reads by a dynamic slice, so
+    not under fill or beside a mask or step: before, and of an x of one axis never). An empty axis
+    cannot be read.
     """
     addressing, policy = _address_subscript(
         x, indices, subscript, READ_MODES[mode], wrap=wrap_negative_indices, reads=True
@@ -162,7 +164,7 @@ def at_power() -> None:
     Subscript, shapes and modes as in at.set. The values for one cell are multiplied, converted to
     x's type, and are the exponent; in integer types JAX 0.10 takes its low 6 bits, so that -1 is
     63 (of an x without axes, outside jit, all of it, and refuses one below zero). Integers wrap;
-    types of 4 bits, and bool with bool, are refused.
+    integers of 2 or 4 bits, and bool with bool, are refused.
     """
 
 

@@ -82,7 +82,8 @@ def segment_prod() -> None:
 def segment_min() -> None:
     """Smallest of the slices with the same id; segments without any: inf, the highest integer.
 
-    Shapes and modes as in segment_sum. NaN stays; bool is AND, an empty segment True.
+    Shapes and modes as in segment_sum. NaN stays; bool is AND, an empty segment True. Floats that
+    have no inf begin with NaN or the highest number.
     """
 
 
@@ -90,7 +91,8 @@ def segment_min() -> None:
 def segment_max() -> None:
     """Largest of the slices with the same id; segments without any: -inf, the lowest integer.
 
-    Shapes and modes as in segment_sum. NaN stays; bool is OR, an empty segment False.
+    Shapes and modes as in segment_sum. NaN stays; bool is OR, an empty segment False. Floats that
+    have no -inf begin with NaN or the lowest number.
     """
 
 

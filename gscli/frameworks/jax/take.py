@@ -46,11 +46,12 @@ def take(
     """Take slices along one axis, or cells of the flattened array.
 
     output = a[:axis] ++ indices ++ a[axis+1:] (shapes). Mode fill (the default) counts -s … -1 from
-    the end and gives fill_value for what is still outside: NaN, the lowest signed or the highest
-    unsigned number, True. Clip moves an index to the border, so that -1 reads 0; wrap is a modulo.
-    Fill cuts an index to 32 bits after counting, so 2^32 + 1 reads row 1. On an axis of length 0
-    every index is refused. Only fill takes bool indices (0 and 1); JAX's other modes do not.
-    JAX counts in the type of the indices (int8 -1 on 300 rows becomes 43); here it is 299.
+    the end and gives fill_value for what is still outside: NaN (-0 if a type has none), the lowest
+    signed or the highest unsigned number, True. Clip moves an index to the border, so that -1 reads
+    0; wrap is a modulo. Fill cuts an index to 32 bits after counting, so 2^32 + 1 reads row 1. On
+    an axis of length 0 every index is refused. Only fill takes bool indices (0 and 1), which JAX's
+    clip refuses and its wrap reads as 0. JAX counts in the type of the indices (int8 -1 on 300 rows
+    becomes 43); here it is 299.
     """
     fills = mode in (None, "fill")
     check_dtypes(a, NON_TEXT_DTYPES, indices, (*INTEGERS, "bool") if fills else INTEGERS)
@@ -88,8 +89,9 @@ def take_along_axis(
     Off the axis sizes are equal or one of them is 1 and stretches; without an axis arr is flat and
     indices have rank 1. Indices are cut to 32 bits, then -s … -1 count from the end once. Fill (the
     default, also called drop) gives fill_value for what is still outside, clip moves it to the
-    border. Promise_in_bounds does neither count from the end nor promise anything outside (a CPU
-    reads the border). From an axis of length 0 every index reads 0.
+    border, and so does a CPU under promise_in_bounds, which by itself does not count from the end.
+    Clip and promise_in_bounds do not cut where they do not count. From an axis of length 0 every
+    index reads 0.
     """
     check_dtypes(arr, NON_TEXT_DTYPES, indices, INTEGERS)
     addressing = address_elements_or_flat(arr, indices, axis)

@@ -1,14 +1,15 @@
 """TensorFlow 2.21: gather, scatter_nd, variables, and sorted and unsorted segments.
 
-No index counts from the end: a negative one is as bad as one that is too large. What a bad index
-does depends on who runs the operator, which `device` says:
+No index counts from the end: a negative one is as bad as one that is too large, but to unsorted
+segments, which drop it. What a bad index does depends on who runs the operator, as `device` says:
 
 * cpu: refused;
 * gpu: a gather reads 0 or False, a scatter drops the update (documented, never run for gscli;
   int32 data, which TensorFlow keeps in host memory, is reported to raise there too);
-* xla: a gather clamps each coordinate to the axis, a scatter drops the update (seen on XLA's CPU).
+* xla: a gather clamps each coordinate to the axis, a scatter drops the update (seen on XLA's CPU;
+  shapes and types that XLA alone takes are refused here).
 
-bad_indices_policy (TensorFlow 2.18) chooses between the first two by name; XLA does not read it.
+bad_indices_policy (TensorFlow 2.18) chooses between the first two by name; XLA keeps IGNORE alone.
 Strings have kernels on the CPU alone; which other types have none on a GPU is not modelled.
 """
 
@@ -32,7 +33,7 @@ MAX_VECTOR_LENGTH = 7
 
 REAL = (*INTEGERS, *FLOATS)
 
-# Of max and min; the CPU kernels keep NaN after a number and lose it before one.
+# Of max and min; the CPU kernels keep NaN after a number and lose it before one, XLA loses it.
 NAN_WINS = "NaN wins"
 
 Device: TypeAlias = Annotated[
@@ -42,7 +43,7 @@ Device: TypeAlias = Annotated[
 BadIndices: TypeAlias = Annotated[
     Literal["", "DEFAULT", "ERROR", "IGNORE"],
     Option(
-        "ERROR refuses a bad index, IGNORE reads zero or drops, but xla never refuses; "
+        "ERROR refuses a bad index, which gpu and xla cannot; IGNORE reads zero or drops; "
         "DEFAULT leaves it to device"
     ),
 ]

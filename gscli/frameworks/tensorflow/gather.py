@@ -26,7 +26,7 @@ from gscli.layout.refusals import check_batch_dims, check_dtypes, check_min_rank
 UNSIGNED = CLIP_OUTSIDE._replace(truncation=Truncation.UNSIGNED)
 
 UNCHECKED = Policy(
-    Negative.OUTSIDE, note="TensorFlow does not check this and reads a cell of another row"
+    Negative.OUTSIDE, note="TensorFlow judges an index on all rows together, and may read another's"
 )
 
 _GATHER = Comparison("gather", "TF gather {}")
@@ -94,7 +94,7 @@ def gather_nd(
     The last axis of indices holds vectors of m numbers for the first m axes of params after the
     batch: output = indices.shape[:-1] ++ params.shape[batch_dims+m:]. m may be 0, which copies all
     of params, and batch_dims + m at most 7. Empty params are refused as soon as something is asked
-    of them, even by IGNORE (gather would not look).
+    of them, by IGNORE and for an empty result, too (gather would not look then).
     """
     check_dtypes(params, list_types(DTYPES, device), indices, INDEX_TYPES)
     check_min_rank(params, indices)
@@ -113,8 +113,8 @@ def batch_gather(params: Tensor, indices: Tensor) -> NewOutput:
     """Take slices of params within each batch (tf.compat.v1): all axes of indices but the last.
 
     output = indices.shape ++ params.shape[q:] for indices of rank q, whose first q-1 sizes are
-    those of params. TensorFlow judges an index on all rows together, so that one outside its axis
-    reads another row's cell; gscli refuses it. gather with batch_dims = axis = q-1 came after it.
+    those of params. TensorFlow judges an index on all rows together: one outside its axis may read
+    another row's cell, and gscli refuses it. gather with batch_dims = axis = q-1 came after it.
     """
     check_dtypes(params, DTYPES, indices)
     check_min_rank(params, indices)

@@ -10,13 +10,11 @@ from gscli.frameworks.tensorflow import (
     DEVICES,
     FRAMEWORK,
     MAX_VECTOR_LENGTH,
-    NAN_WINS,
     REAL,
     BadIndices,
     Device,
     check_max_vector_length,
     choose_policy,
-    is_compiled,
     list_types,
 )
 from gscli.layout import Layout, NewOutput, scatter_layout
@@ -115,7 +113,7 @@ def tensor_scatter_nd_max() -> None:
     """Keep the larger of tensor and updates, at the cell or slice that each index vector names.
 
     Shapes as in tensor-scatter-nd-update; real numbers only. An update must compare greater to
-    win, so NaN in updates changes nothing and NaN in tensor stays; under XLA NaN always wins.
+    win, so NaN in updates changes nothing and NaN in tensor stays.
     """
 
 
@@ -124,7 +122,7 @@ def tensor_scatter_nd_min() -> None:
     """Keep the smaller of tensor and updates, at the cell or slice that each index vector names.
 
     Shapes as in tensor-scatter-nd-update; real numbers only. An update must compare less to win,
-    so NaN in updates changes nothing and NaN in tensor stays; under XLA NaN always wins.
+    so NaN in updates changes nothing and NaN in tensor stays.
     """
 
 
@@ -166,8 +164,8 @@ def build_scatter_nd_layout(
     addressing = address_vectors(output, indices)
     check_max_vector_length(indices)
     check_vector_updates(updates, output, indices, addressing.result_shape)
-    nan_wins = output.dtype not in FLOATS or is_compiled(device)
-    here = NAN_WINS if nan_wins else "an update that is NaN changes nothing"
+    # XLA's CPU compares as the kernels do: TensorFlow builds it with fast_min_max.
+    nan_wins, here = output.dtype not in FLOATS, "an update that is NaN changes nothing"
     return scatter_layout(
         tensor, Updates(updates.name, nan_wins=nan_wins), addressing, policy, dtype=output.dtype,
         reduction=reduction, open_order="" if device == "cpu" else OPEN_ORDER,
