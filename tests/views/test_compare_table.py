@@ -167,6 +167,19 @@ def test_lines_is_an_option(capsys: pytest.CaptureFixture[str]) -> None:
     assert ">wrap<" in capsys.readouterr().out
 
 
+def test_an_equal_value_of_another_shape_is_no_other_value() -> None:
+    """PyTorch's index_select makes an axis of an index that has none."""
+    comparing = gathered([5.0], 0, only=["onnx", "torch"])
+    for text in (
+        "\n".join(screen(comparing)),
+        describe_comparison(comparing, ViewOptions()),
+        render_page([comparing]),
+    ):
+        assert "another shape: [1]  5" in text
+        assert "≠ 5" not in text
+        assert "which differs" not in text
+
+
 @pytest.mark.parametrize("columns", [2, 60])
 def test_answers_whose_texts_are_equal_tell_their_element_types(columns: int) -> None:
     def run(operator: Operator, arrays: Arrays, attrs: Arguments) -> tuple[ValidatedPlan, Array]:

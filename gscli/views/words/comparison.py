@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from math import prod
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -76,10 +77,10 @@ class ComparisonTexts:
 
     @cached_property
     def columns(self) -> int:
-        """Columns when every answer has one row of cells, of one size; otherwise 0."""
-        sizes = {output.size if output.ndim <= 1 else 0 for output in self._outputs}
-        size = max(sizes, default=0)
-        return size if len(sizes) == 1 and size <= MOST_COLUMNS else 0
+        """Columns when every answer has one row of cells, of one shape; otherwise 0."""
+        shape, *others = {output.shape for output in self._outputs} or [(0,)]
+        is_row = not others and len(shape) <= 1 and prod(shape) <= MOST_COLUMNS
+        return prod(shape) if is_row else 0
 
     @cached_property
     def is_per_entry(self) -> bool:
