@@ -14,6 +14,7 @@ from gscli.base.words import entry_name, format_count
 from gscli.declare import Signature
 from gscli.kernel.tiles import WindowRows
 from gscli.layout import Layout
+from gscli.plan import infer_layout
 from gscli.plan.indices import BLOCK
 from gscli.plan.plan import Plan, ValidatedPlan
 
@@ -186,7 +187,7 @@ def duplicate_notice(operator: Signature, plan: ValidatedPlan) -> list[Notice]:
         last = f" ({entry_name(twins.groups[0][-1])})" if twins.total == 1 else " of each"
     lines += [f"… and {others}"] * (more > 0)
     lines += [f"{reason}; here the last one{last} won", *format_compared_part(plan.layout)]
-    hint = _reduction_hint(operator) + "--strict refuses"
+    hint = _reduction_hint(operator, plan) + "--strict refuses"
     return [Notice(problem, details=tuple(lines), hint=hint)]
 
 
@@ -210,9 +211,16 @@ def format_vector(numbers: tuple[int | float, ...]) -> str:
     return f"({', '.join(map(str, numbers))})" if len(numbers) != 1 else f"index {numbers[0]}"
 
 
-def _reduction_hint(operator: Signature) -> str:
-    attribute = operator.attribute("reduction")
+def _reduction_hint(operator: Signature, plan: Plan) -> str:
+    """The reductions that this version has, and whose text says what they make of this type."""
+    attribute, own, others = operator.attribute("reduction"), plan.layout, list[str]()
     if attribute is None:
         return ""
-    others = "|".join(choice for choice in attribute.choices if choice not in ("none", "set", ""))
-    return f"--{attribute.name.replace('_', '-')} {others} defines it; "
+    for choice in attribute.choices:
+        with suppress(GscliError):
+            attrs = {**dict(own.attributes), attribute.name: choice}
+            layout = infer_layout(operator, plan.inputs, attrs)
+            new = dict(set(layout.unspecified) - set(own.unspecified))
+            others += [choice] * (not layout.unspecified_order and "always" not in new)
+    flag = f"--{attribute.name.replace('_', '-')}"
+    return f"{flag} {'|'.join(others)} defines it; " if others else ""

@@ -54,8 +54,8 @@ CACHE_MODES = {"linear": RAISE_OUTSIDE, "circular": WRAP_OUTSIDE}
 # Every tensor type of opset 24, and the small floats that came since.
 CACHE_DTYPES = tuple(name for name in ALL_DTYPES if name not in ("int2", "uint2"))
 
-OPEN_ORDER = "ONNX leaves the result open with reduction=none"
-WHY = "the text lists the type but gives this reduction no meaning for it; runtimes refuse it too"
+OPEN_ORDER = "ONNX leaves the result of duplicates open without a reduction"
+WHY = "the text lists the type but gives this reduction no meaning; onnxruntime refuses it, too"
 
 DataAxis: TypeAlias = Annotated[int, AxisOption("axis of data that the indices address, -r … r-1")]
 Opset: TypeAlias = Annotated[int | None, Option("model opset; the version in force then is used")]

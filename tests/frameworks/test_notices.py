@@ -147,6 +147,29 @@ def test_what_is_open_or_changed_is_warned_of_and_strict_refuses(
 
 
 @pytest.mark.parametrize(
+    ("line", "reductions"),
+    [
+        ("scatter-nd [1] [[0],[0]] [5,6]", "--reduction add|mul|max|min"),
+        ("scatter-nd [1] [[0],[0]] [5,6] --opset 16", "--reduction add|mul"),
+        ("scatter-elements [1] [0,0] [5,6] --opset 13", ""),
+        ("scatter-elements [true] [0,0] [true,true]", "--reduction mul"),
+        ('scatter-nd ["a"] [[0],[0]] ["b","c"]', ""),
+        ("openvino scatter-nd-update [1] [[0],[0]] [5,6] --opset 3", ""),
+        ("torch scatter [1] [0,0] [5,6] --dim 0", "--reduce add|multiply"),
+    ],
+)
+def test_reductions_that_define_a_result_are_those_of_the_version_and_type(
+    line: str, reductions: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_safely([*line.split(), "-q"]) == 0
+    hint = f"{reductions} defines it; " if reductions else ""
+    assert f"  help: {hint}--strict refuses\n" in capsys.readouterr().err
+    for reduction in reductions.partition(" ")[2].split("|") if reductions else ():
+        option = f"{reductions.partition(' ')[0]}={reduction}"
+        assert run_safely([*line.split(), option, "-q", "--strict"]) == 0
+
+
+@pytest.mark.parametrize(
     ("line", "told"),
     [
         ("openvino scatter-elements-update [1.0] [0] [NaN] 0 --reduction max", "OpenVINO"),

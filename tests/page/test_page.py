@@ -370,7 +370,7 @@ def test_it_begins_with_what_the_call_does() -> None:
 def test_duplicates_without_a_reduction_are_said_to_be_open() -> None:
     found = trace("onnx.scatter_nd", {"data": [1], "indices": [[0], [0]], "updates": [2, 3]})
     assert (
-        "ONNX leaves the result open with reduction=none; here the last one stays."
+        "ONNX leaves the result of duplicates open without a reduction; here the last one stays."
         in render_page([found])
     )
 
