@@ -3,11 +3,12 @@
 A negative index counts from the end once, except under mode "wrap" (which is a modulo anyway) and
 under mode "clip" (where every negative index becomes 0).
 
-Six departures, all but the last towards a refusal: an index of type uint64 beyond 2^63 - 1 is out
-of range (NumPy reads it as a negative number); take and compress judge their indices even when the
-result is empty; a condition is never text; complex values never go into real arrays (NumPy warns
-and drops the imaginary part), nor numbers into strings or back (NumPy writes and parses them). Text
-has no width here: NumPy cuts what is wider than the array's own type.
+Departures, nearly all towards a refusal: an index of type uint64 beyond 2^63 - 1 is out of range
+(NumPy reads it as a negative number); take refuses every index on an axis of length 0 (where the
+result is empty NumPy's clip answers, and its wrap never ends); a condition is never text; complex
+values never go into real arrays (NumPy warns and drops the imaginary part), nor numbers into
+strings or back (NumPy writes and parses them). Text has no width here: NumPy cuts what is wider
+than the array's own type.
 """
 
 from __future__ import annotations
@@ -126,9 +127,9 @@ def put(a: Tensor, ind: Tensor, v: Tensor, *, mode: Mode = "raise") -> Layout:
 
     v repeats when it is shorter than ind, its tail is ignored when it is longer, and it is cast
     without asking (1.75 becomes 1). An empty v changes nothing, and no index is checked. Indices
-    may be bool; NumPy refuses uint64, which is made int64 here with a warning. Nothing can be put
-    into an empty array, whatever the mode. Strings take strings alone, and keep them whole (NumPy
-    would also write numbers as text, read text as numbers, and cut what is wider than a).
+    may be bool; NumPy refuses uint64, which a command makes int64, with a warning. Nothing can be
+    put into an empty array, whatever the mode. Strings take strings alone, and keep them whole
+    (NumPy would also write numbers as text, read text as numbers, and cut what is wider than a).
     """
     check_index_dtype(ind, (*(name for name in INTEGERS if name != "uint64"), "bool"))
     _check_castable(a, v)
@@ -147,9 +148,9 @@ def put_along_axis(arr: Tensor, indices: Tensor, values: Tensor, *, axis: AlongA
     """Write single cells: the index replaces one coordinate of its own position.
 
     For axis 1: arr[i, indices[i,j]] = values[i,j]. Indices of size 1 off the axis stretch over arr,
-    larger ones over an axis of arr of size 1. values stretch to the indices' shape and are cast
-    without asking; strings take strings alone, whole. Without an axis arr is addressed flat and
-    indices have rank 1.
+    larger ones over an axis of arr of size 1. values stretch to the shape that this gives, and are
+    cast without asking; strings take strings alone, whole. Without an axis arr is addressed flat
+    and indices have rank 1.
     """
     check_index_dtype(indices, INTEGERS)
     addressing = address_elements_or_flat(arr, indices, axis)
@@ -170,7 +171,7 @@ def getitem(a: Tensor, indices: VariadicInput, *, subscript: Subscript = None) -
     together; their axes stand where the arrays stand, or first in the result where a slice, None
     or ... stands between two of them (a number is an array there). -s … -1 count from the end. An
     index of type uint64 is the number that it is (NumPy reads 2^63 and more as negative numbers).
-    Without any array or mask it is a view in NumPy, with the same values.
+    Slices, None and ... alone give a view in NumPy, with the same values.
     """
     return gather_layout(a, run_subscript(a, subscript, indices, NOTATION), FROM_END)
 
@@ -185,12 +186,13 @@ def setitem(
     """Write the cells that a subscript names: a[i, 1:3, None, ...] = values.
 
     The subscript is that of getitem; values broadcast to the shape of a[…] and are cast without
-    asking (1.75 becomes 1). A mask of a's own shape takes values of at most one axis. Strings take
-    strings alone, whole.
+    asking (1.75 becomes 1). A mask of a's own shape that stands alone takes values of at most one
+    axis. Strings take strings alone, whole.
     """
     addressing = run_subscript(a, subscript, indices, NOTATION)
     _check_castable(a, values)
-    fits = values.rank <= 1 or subscript != ", ".join(["m", *"+" * (a.rank - 1)])
+    own_mask = ["m" if a.shape else "b", *"+" * (a.rank - 1)]
+    fits = values.rank <= 1 or subscript != ", ".join(own_mask)
     problem = "values for a mask of a's own shape have at most one axis"
     check_rule(fits, problem, values, a, valid="rank 0 or 1")
     updates = _broadcast_values(values, addressing.result_shape, "the shape of a[…]")

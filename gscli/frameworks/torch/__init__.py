@@ -1,9 +1,10 @@
 """PyTorch 2.13, on the CPU: x[…], gather, the scatter, index and masked families, take and put_.
 
-Rank 0 counts as rank 1. Only x[…], index_fill, take, put_ and index_put_ count negative indices
-from the end; take_along_dim takes them modulo the size; the others refuse them. On a GPU a bad
-index stops the process (a device-side assert) instead of being named. Indices are judged even when
-every slice is empty, where some of PyTorch's operators do not look at them.
+Where there is a dim, rank 0 counts as rank 1, except in take_along_dim. Only x[…], index_fill,
+take, put_ and index_put_ count negative indices from the end; take_along_dim takes them modulo the
+size of dim; the others refuse them, but nll_loss its ignore_index. On a GPU a bad index stops the
+process (a device-side assert) instead of being named. Indices are judged even when every slice is
+empty, where some of PyTorch's operators do not look at them.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ def gather(input: Tensor, index: Tensor, *, dim: Dim) -> NewOutput:
 
     output has the shape of index; for dim 1: output[i,j] = input[i, index[i,j]]. Off dim index may
     be smaller than input, never larger, and nothing stretches. Legal: 0 … s-1. Rank 0 counts as
-    rank 1; an index without entries may have any rank.
+    rank 1; an index without entries may have any shape.
     """
     addressing = address_cells(input, dim, index)
     return gather_layout(input, addressing, RAISE_OUTSIDE, output_shape=index.shape)
@@ -58,8 +58,8 @@ def scatter(
 
     For dim 1: output[i, index[i,j]] = src[i,j], for the i,j of index alone: what src has beyond
     the shape of index is not used, and nothing stretches. Off dim index may not be larger than
-    input. A value is cut to input's type (2.9 is 2 in an integer, -1 is 255 in uint8) unless it
-    overflows.
+    input, unless it is empty. A value is cut to input's type (2.9 is 2 in an integer, -1 is 255 in
+    uint8) unless it overflows.
     """
     if src is not None and value is None:
         updates = _crop_source(input, index, src)

@@ -67,7 +67,7 @@ def take_along_dim(
     *,
     dim: Annotated[int | None, AxisOption("axis of input, -r … r-1; none: both are flat")] = None,
 ) -> NewOutput:
-    """Take single cells, as NumPy's take_along_axis would.
+    """Take single cells: the index replaces one coordinate of its own position.
 
     For dim 1: output[i,j] = input[i, indices[i,j]]; off dim sizes are equal or 1 and stretch on
     both sides. With dim PyTorch takes every index modulo the size and says nothing: 100 on 4

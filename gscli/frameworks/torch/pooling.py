@@ -69,8 +69,8 @@ def _unpool(rank: int, example: str) -> FamilyMember:
 def max_unpool1d() -> None:
     """Put the maxima of max_pool1d back into the cells they came from, among zeros.
 
-    indices has input's shape, and each number is a position along the pooled axis of output:
-    0 … s-1. Sizes of output: (s - 1) · stride - 2 · padding + kernel_size, unless output_size is
+    indices has input's shape, and each number is a position along the pooled axis of output, from
+    0. A size s of input becomes (s - 1) · stride - 2 · padding + kernel_size, unless output_size is
     given.
     """
 

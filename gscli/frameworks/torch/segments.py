@@ -38,13 +38,13 @@ def segment_reduce(
 ) -> NewOutput:
     """Reduce each segment of an axis to one cell.
 
-    output = lengths ++ data[axis+1:] (shapes). lengths say how many cells each segment has, or
-    offsets where it begins and, one more, where the last one ends; lengths are not read beside
-    them. Both have data's axes before axis, which PyTorch does not compare. Lengths add up to the
-    axis; what lies before or behind all offsets is left out in silence. PyTorch reads on behind
-    data where offsets, or lengths that are unsafe, do; here that is refused. A segment without
-    cells holds initial, or 0, 1, -inf, inf, and NaN for a mean, whose initial is added and not
-    counted. Halves are rounded after each step.
+    output is data with the axis replaced by the segments. lengths say how many cells each segment
+    has, or offsets where it begins and, one more, where the last one ends; lengths are not read
+    beside them. Both have data's axes before axis, which PyTorch does not compare. Lengths add up
+    to the axis, unless they are unsafe; what lies before or behind all offsets is left out in
+    silence. PyTorch reads on behind data where offsets, or lengths that are unsafe, do; here that
+    is refused. A segment without cells holds initial, or 0 (sum), 1 (prod), -inf (max), inf (min)
+    and NaN (mean, whose initial is added and not counted). Halves are rounded after each step.
     """
     parts = lengths if offsets is None else offsets
     if parts is None:

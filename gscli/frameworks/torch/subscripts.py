@@ -30,11 +30,11 @@ NOTATION = SubscriptRules(
 def index(input: Tensor, indices: VariadicMaskInput, *, subscript: Subscript = None) -> NewOutput:
     """Read the cells that a subscript names: input[i, 1:3, None, ...].
 
-    Each word after input is an item of the subscript: an index tensor (int32, int64), a mask of
-    bool or uint8, a number, a slice with a step of 1 or more, None, .... As in NumPy the tensors'
-    axes stand where the tensors stand, or first where something stands between two of them; but a
-    number, or a tensor of rank 0, takes its axis away before: input[0, :, i] has the axes of : and
-    i, NumPy's those of i and :. -s … -1 count from the end.
+    Each word after input is an item of the subscript: an index tensor (int32, int64, of rank 0 also
+    int8 and int16), a mask of bool or uint8, a number, a slice with a step of 1 or more, None, ....
+    As in NumPy the tensors' axes stand where the tensors stand, or first where something stands
+    between two of them; but a number, or a tensor of rank 0, takes its axis away before:
+    input[0, :, i] has the axes of : and i, NumPy's those of i and :. -s … -1 count from the end.
     """
     check_dtype(input, (*DATA, *WIDE_UNSIGNED, *FLOAT8))
     return gather_layout(input, run_subscript(input, subscript, indices, NOTATION), FROM_END)
@@ -63,9 +63,9 @@ def index_put_(
     The subscript is that of index; values broadcast to the shape of self[…] and have self's type;
     more axes, of size 1, are refused as index_put_ does, though self[…] = values drops them.
     Negative indices count from the end. A mask without axes acts as it does in self[mask] = values;
-    index_put_ itself counts it as an index, and refuses more of them than self has axes. A mask
-    without other tensors takes one value of any rank, unless it is a mask of uint8, which PyTorch
-    then refuses. Halves are rounded after each step.
+    index_put_ itself counts it as an index, and refuses more of them than self has axes. Without
+    accumulate, a mask that is the only tensor takes one value of any rank, except one of uint8,
+    which PyTorch then refuses. Halves are rounded after each step.
     """
     check_dtype(self, (*DATA, *FLOAT8))
     check_same_dtype(self, values)

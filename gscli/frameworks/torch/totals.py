@@ -104,11 +104,11 @@ def nll_loss(
 ) -> NewOutput:
     """Take the cell of each target's class, with its sign changed: the loss of log probabilities.
 
-    Classes are the axis 1 of input, or its only one; target has the other axes. weight, which has
-    no gradient, multiplies the losses of each class, and the mean divides by the sum of the weights
-    taken, so that it is NaN where all targets are ignored. Targets are int64, or uint8 for an input
-    of rank 1 or 2: 0 … classes-1, or ignore_index. Sums have no promised order; halves are reduced
-    in float32 and rounded once.
+    Classes are the axis 1 of input, or its only one; target has the other axes, or one number where
+    there are none. weight, which has no gradient, multiplies the losses of each class, and the mean
+    divides by the sum of the weights taken, so that it is NaN where all targets are ignored.
+    Targets are int64, or uint8 for an input of rank 1 or 2: 0 … classes-1, or ignore_index. Sums
+    have no promised order; halves are reduced in float32 and rounded once.
     """
     check_dtype(input, FLOATS)
     check_min_rank(input)
