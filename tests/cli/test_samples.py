@@ -181,9 +181,20 @@ def test_a_terminal_shows_a_lesson_without_the_marks_of_markdown() -> None:
     assert not re.search(r"```|^#|`gather`", shown, re.MULTILINE)
 
 
-def test_an_unknown_lesson_is_refused_with_a_near_name(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_safely(["samples", "batch-dim"]) == 2
-    assert "did you mean batch-dims?" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [
+        ("batch-dim", "batch-dims"),
+        ("masks", "torch-masks"),
+        ("gather-nd", "article-gather-nd-cells"),
+        ("numpy-take", "article-numpy-take"),
+    ],
+)
+def test_an_unknown_lesson_is_refused_with_a_near_name(
+    name: str, near: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_safely(["samples", name]) == 2
+    assert f"did you mean {near}?" in capsys.readouterr().err
     with pytest.raises(UsageError, match="no lesson"):
         lessons.find_lesson("zzz")
 

@@ -226,7 +226,7 @@ def find_lesson(name: str) -> Lesson:
         if title in (number, number.removeprefix("0"), rest):
             return lesson
     bare = [full.partition("-")[2] for full in known]
-    parts = [part for part in bare if name in part.split("-")][:3]
+    parts = [part for part in bare if f"-{name}-" in f"-{part}-"][:3]
     near = suggest_names(name, [*known, *bare], "gscli samples", count=1)
     raise UsageError(f"there is no lesson {name!r}"[:200], hint=format_suggestion(parts, near))
 
