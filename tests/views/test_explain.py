@@ -20,7 +20,7 @@ from gscli.views.terminal.explain import Explanation
 from gscli.views.terminal.frames import Frames
 from gscli.views.texts import NumberFormat
 from gscli.views.words.facts import Describer
-from gscli.views.words.formula import Formula, explain_entry
+from gscli.views.words.formula import Formula, cite_rule, explain_entry
 
 ints = np.array
 
@@ -301,6 +301,9 @@ def test_reasons_name_the_rule_and_its_source() -> None:
     )
     assert text in reason[1]
     assert reason[-1] == "Rule: ONNX scatter_nd, opset 18."
+    inputs = {"data": [1, 2], "indices": [1], "updates": [3], "axis": 0}
+    legal = trace("openvino.scatter_update", inputs, {})  # no word of indices that are refused
+    assert cite_rule(legal) == "Rule: OpenVINO scatter_update, opset 3."
 
 
 def test_clip_and_modulo_are_told_apart() -> None:

@@ -341,9 +341,7 @@ def cite_rule(trace: Trace) -> str:
     if trace.words is not None:
         return trace.words.rule
     text = f"Rule: {operator.framework.title} {operator.name}"
-    text += f", opset {version}" if version is not None else ""
-    note = trace.layout.policy.note
-    return f"{text}; {note}." if note else f"{text}."
+    return f"{text}, opset {version}." if version is not None else f"{text}."
 
 
 def _explain_duplicate(teller: Describer, entry: Entry) -> list[str]:
