@@ -233,24 +233,21 @@ def explain_signs(drawing: str, signs: Signs, point: str = "") -> str:
     '⋯ columns left out   a+4: a and 4 more entries'
     """
     texts, gaps = list[str](), {signs.across: "columns", signs.down: "rows"}
-    left_out = {sign: what for sign, what in gaps.items() if _is_alone(sign, drawing)}
+    # Neither texts of cells nor notes, as `⋯ 3 planes untouched` is one.
+    drawing = re.sub(rf'"[^"]*"|{re.escape(signs.across)} [\d,]+ ', "", drawing)
+    words = {*drawing.split()}
+    left_out = {sign: what for sign, what in gaps.items() if sign in words}
     if left_out:
         texts.append(f"{' '.join(left_out)} {' and '.join(left_out.values())} left out")
-    if point and _is_alone(signs.point, drawing):
+    if point and signs.point in words:
         texts.append(f"{signs.point} {point}")
     for dtype, least in LEAST_NAMED.items():
-        if re.search(rf'(?<!")\bleast {dtype}\b', drawing):
+        if re.search(rf"\bleast {dtype}\b", drawing):
             texts.append(f"least {dtype}: {least}")
     crowded = re.search(_SEVERAL, drawing) if "+" in drawing else None
     if crowded:
         texts.append("{}: {} and {} more entries".format(crowded[0], *crowded.groups()))
     return "   ".join(texts)
-
-
-def _is_alone(sign: str, drawing: str) -> bool:
-    """Whether a sign stands for something by itself: `⋯ 3 planes not shown` says it in words."""
-    alone = rf"(?<!\S){re.escape(sign)}(?!\S)(?! [\d,]+ plane)"
-    return sign in drawing and re.search(alone, drawing) is not None
 
 
 COUNTED_ENTRIES = 10_000

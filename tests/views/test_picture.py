@@ -231,8 +231,13 @@ def test_the_least_whole_number_has_a_name_in_cells_and_its_digits_in_the_key() 
     assert "least int64: -9223372036854775808\n" in shown
     assert "max(-9223372036854775808, 1, 2) = 2" in shown
     assert found.to_dict()["output"]["data"][0] == str(-(2**63))  # type: ignore[index]
-    texts = {"data": ["least int64", "least int9"], "indices": [0, 1]}
-    assert "least int64: -" not in drawn(trace("onnx.gather", texts))
+
+
+def test_texts_of_cells_and_notes_are_no_signs() -> None:
+    texts = {"data": ["least int64", "a ⋯ b", "c a+4 d", "say least int64"], "indices": [0]}
+    assert drawn(trace("onnx.gather", texts)).endswith("\n1 of 4 cells read\n")
+    planes = {"data": np.zeros((9, 90, 90)), "indices": [[plane, 5, 5] for plane in range(7)]}
+    assert drawn(trace("onnx.gather_nd", planes)).endswith("\n7 of 72,900 cells read\n")
 
 
 @pytest.mark.parametrize("rank", [40, 64])
