@@ -84,9 +84,10 @@ def _run_with_exit_code(arguments: Sequence[str], interrupts: Sequence[int]) -> 
         refusal = make_internal_error(error)
     else:
         return code
-    from gscli.cli.messages import report_error
+    from gscli.cli.messages import is_json_requested, report_error, stderr_screen
 
-    return report_error(refusal, arguments)
+    as_json = is_json_requested(arguments)
+    return report_error(refusal, stderr_screen(arguments), as_json=as_json)
 
 
 def _raise_interrupt_behind(error: BaseException, interrupts: Sequence[int]) -> None:

@@ -34,15 +34,15 @@ class InternalError(GscliError):
     code = ExitCode.INTERNAL_ERROR
 
 
-def report_error(error: GscliError, arguments: Sequence[str]) -> int:
-    """Print an error on stderr, as JSON when the run was asked for JSON; its exit code."""
+def report_error(error: GscliError, side: Screen, *, as_json: bool) -> int:
+    """Print an error on stderr, which is such a screen, or as JSON; its exit code."""
     error.hint = error.hint or make_default_hint(error, "gscli")
-    if is_json_requested(arguments):
+    if as_json:
         import json
 
         print_stderr(json.dumps({"error": error.to_dict(), **error.document}) + "\n")
     else:
-        print_message(error, stderr_screen(arguments))
+        print_message(error, side)
     return int(error.code)
 
 

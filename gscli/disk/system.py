@@ -6,6 +6,7 @@ import errno
 import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
+from functools import partial
 from typing import TYPE_CHECKING
 
 from gscli.base import CannotWrite, check_rule, translate_errors
@@ -34,9 +35,12 @@ _MMAP_THRESHOLD, _RETURNED_FROM = -3, 6 << 20
 _TRIM_THRESHOLD, _KEPT = -1, 32 << 20
 
 
-def write_errors(*about: str, **facts: str) -> AbstractContextManager[None]:
-    """Turn a failure of the system into CannotWrite, of which `write_error` takes the rest."""
-    return translate_errors(lambda error: write_error(error, *about, **facts), OSError, ValueError)
+def write_errors(
+    name: str, what: str = "cannot write", state: str = "", hint: str = ""
+) -> AbstractContextManager[None]:
+    """Turn a failure of the system into CannotWrite, as `write_error` does."""
+    make_error = partial(write_error, name=name, what=what, state=state, hint=hint)
+    return translate_errors(make_error, OSError, ValueError)
 
 
 def write_error(

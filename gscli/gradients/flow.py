@@ -40,8 +40,9 @@ class FlowTrace(Trace):
 
 def _name_values(gradients: Gradients) -> tuple[str, str]:
     """The names of data and updates that have gradients, empty where they have none."""
-    data, updates = map(str, gradients.trace.layout.value_names)
-    return data * (data in gradients.arrays), updates * (updates in gradients.arrays)
+    names = gradients.trace.layout.value_names
+    data, updates = (name if name in gradients.arrays else "" for name in names)
+    return data or "", updates or ""
 
 
 def _plan_flow(gradients: Gradients) -> tuple[ValidatedPlan, Array]:

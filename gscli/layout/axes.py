@@ -16,9 +16,8 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from enum import Enum
-from itertools import accumulate, takewhile
+from itertools import takewhile
 from math import prod
-from operator import mul
 from typing import Literal, TypeAlias
 
 from gscli.base import IndexTypeRefused, UpdatesTypeRefused
@@ -310,8 +309,11 @@ def row_major_strides(sizes: Iterable[int]) -> tuple[int, ...]:
     >>> row_major_strides((2, 3, 4))
     (12, 4, 1)
     """
-    *strides, _ = accumulate(reversed(tuple(sizes)), mul, initial=1)
-    return tuple(reversed(strides))
+    steps, step = [], 1
+    for size in reversed(tuple(sizes)):
+        steps.append(step)
+        step *= size
+    return tuple(reversed(steps))
 
 
 Box: TypeAlias = tuple[tuple[int, int], ...]

@@ -14,6 +14,7 @@ Examples:
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
@@ -26,6 +27,7 @@ from gscli.cli.options import (
     SHARED_OPTIONS,
     Settings,
     argument,
+    detect_screen,
     make_view_options,
     option,
     print_report,
@@ -77,9 +79,8 @@ def show(
         except GscliError as error:
             if len(words) == 1:
                 raise
-            look = {name: getattr(settings, name) for name in ("color", "width", "json")}
-            typed = [f"--{name}={value}" for name, value in look.items() if value is not None]
-            codes.append(report_error(error, typed))
+            side = detect_screen(sys.stderr, settings.color, settings.width)
+            codes.append(report_error(error, side, as_json=settings.json is not None))
     return next(iter(codes), 0)
 
 

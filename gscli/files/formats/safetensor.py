@@ -131,7 +131,8 @@ def write(
     for name, label in labels.items():
         problem, where = f".safetensors has no element type {label}", sanitize(name, 60)
         check_rule(label in codes, problem, where, kind=DtypeRefused, valid=", ".join(codes))
-    ordered = sorted(arrays, key=lambda name: ([*codes].index(labels[name]), name))
+    ranks = list(codes)
+    ordered = sorted(arrays, key=lambda name: (ranks.index(labels[name]), name))
     document: dict[str, object] = {METADATA: dict(metadata)} if metadata else {}
     end = 0
     for name in ordered:
