@@ -44,7 +44,7 @@ def rule(name: str, variant: str = "") -> Rule:
          "summed", "0.0", "–"),
         ("tensorflow.unsorted_segment_max", "device=cpu", "dropped", "error", "largest kept",
          "the smallest finite value of the type", "–"),
-        ("openvino.scatter_update", "", "error (unchecked there)", "error (unchecked there)",
+        ("openvino.scatter_update", "", *["error (may write outside data there)"] * 2,
          "last kept, order open", "data", "must be given"),
         ("mxnet.take", "mode=clip", "clipped to 0", "clipped to the last", "allowed", "–", "0"),
         ("mxnet.take", "mode=raise", "error", "error", "allowed", "–", "0"),

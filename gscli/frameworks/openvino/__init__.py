@@ -34,10 +34,7 @@ def unchecked_policy(
 
 
 # [0, s-1] in the text; what OpenVINO 2026.4 does was seen by running it.
-PLUGIN_WRAPS = unchecked_policy(
-    "the CPU plugin counts -s … -1 from the end",
-    refuses_negative=True,
-)
+PLUGIN_WRAPS = unchecked_policy("the CPU plugin counts -s … -1 from the end", refuses_negative=True)
 
 NUMERIC = ("bool", *INTEGERS, *FLOATS)
 

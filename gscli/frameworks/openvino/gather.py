@@ -30,11 +30,9 @@ from gscli.layout.families import (
 from gscli.layout.refusals import check_batch_dims, check_dtypes, check_min_rank
 
 # [0, s-1] in the text; what OpenVINO 2026.4 does was seen by running it.
-READS_ZERO = Policy(
-    Negative.OUTSIDE,
-    note="the CPU plugin reads 0 there, or memory outside data",
-    unchecked_outcomes=("reads 0 or outside data",) * 3,
-)
+SEEN, NOTE = "reads 0 or outside data", "the CPU plugin reads 0 there, or memory outside data"
+READS_ZERO = Policy(Negative.OUTSIDE, note=NOTE, unchecked_outcomes=(SEEN, SEEN, SEEN))
+FILLS_ZERO = Policy(out_of_bounds=OutOfBounds.SKIP, note=NOTE, unchecked_outcomes=("", SEEN, SEEN))
 
 READS_OUTSIDE = (
     "the CPU plugin does not check this: -1 counts from the end there, and what lies beyond is "
@@ -76,7 +74,7 @@ def gather(
     legal = f"-{most} … {min(most, number)}, and not beyond axis"
     fits = abs(batch_dims) <= most and batch <= number
     check_rule(fits, "batch_dims is out of range", where, data, indices, valid=legal)
-    policy = Policy(out_of_bounds=OutOfBounds.SKIP) if opset == 8 else READS_ZERO  # noqa: PLR2004  the version
+    policy = FILLS_ZERO if opset == 8 else READS_ZERO  # noqa: PLR2004  the version
     return gather_layout(data, address_axis(data, indices, number, batch), policy)
 
 

@@ -44,7 +44,8 @@ WRITES_BEFORE = (
 )
 UNCHECKED = RAISE_OUTSIDE._replace(
     note="the CPU plugin refuses this on several threads and leaves the output unfilled on one; in "
-    "up to 64 integers of 16 bits or more on one axis it checks nothing and writes outside data"
+    "up to 64 integers of 16 bits or more on one axis it checks nothing and writes outside data",
+    unchecked_outcomes=("may write outside data",) * 3,
 )
 NAN_STAYS = "NaN stays, in the CPU plugin an update that is NaN is passed over"
 
