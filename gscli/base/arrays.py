@@ -74,9 +74,8 @@ def dtype_name(dtype: DType) -> str:
     >>> dtype_name(np.dtype(">f4")), dtype_name(np.dtype("U7")), dtype_name(np.dtype("S7"))
     ('float32', 'str', 'S7')
     """
-    if dtype.kind == "S":
-        return f"S{dtype.itemsize}"
-    return "str" if dtype.kind == "U" else dtype.name
+    texts = {"U": "str", "S": f"S{dtype.itemsize}"}
+    return texts.get(dtype.kind) or dtype.name
 
 
 @lru_cache(maxsize=256)
@@ -104,6 +103,11 @@ def parse_dtype(name: str) -> DType:
         return np.dtype(f"{text[1]}{text[2]}")
     problem, valid = f"unknown element type {sanitize(name, 60)}", (*NUMPY_NAMES, *SMALL_NAMES)
     raise UsageError(problem, valid=", ".join(valid))
+
+
+def is_across_text(old: DType, new: DType) -> bool:
+    """Whether text would become numbers or the other way round, which no conversion does."""
+    return (old.kind in "US") != (new.kind in "US")
 
 
 def is_narrow_dtype(dtype: DType) -> bool:
@@ -186,9 +190,9 @@ def cast_lossless(array: Array, dtype: DType, where: str) -> Array:
     """
     if array.dtype == dtype or array.dtype.kind == dtype.kind == "U":
         return array
-    if {"U", "S"} & {array.dtype.kind, dtype.kind}:
+    if is_across_text(array.dtype, dtype):
         raise _cast_error(array.dtype, dtype, where)
-    result = np.empty(array.size, dtype)
+    result = np.empty(array.size, f"U{array.dtype.itemsize}" if dtype.kind == "U" else dtype)
     for start, cast, same in _iter_cast_blocks(array, dtype):
         if not same.all():
             value = to_native(array).reshape(-1)[start + int(np.argmin(same))]
@@ -240,10 +244,13 @@ def _find_unchanged(array: Array, cast: Array) -> Array:
 
 def cast_lossy(array: Array, dtype: DType) -> Array:
     """NumPy's conversion, without warnings: it cuts fractions, wraps integers, drops imaginary
-    parts.
+    parts; bytes are characters of Latin-1, and others become "?" there.
     """
+    if array.dtype.kind == "U" and dtype.kind == "S":
+        array = np.char.encode(array, "latin-1", "replace")
     with np.errstate(all="ignore"):
         real = array.real if array.dtype.kind == "c" and dtype.kind != "c" else array
+        real = real if dtype.kind == "S" else decode_bytes(real)
         if is_narrow_dtype(array.dtype) and is_narrow_dtype(dtype):
             # ml_dtypes does not know every pair; float64 holds all of their values.
             real = real.astype(np.float64)

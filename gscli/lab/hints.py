@@ -20,7 +20,7 @@ from gscli.base import (
     ShapeRefused,
     UpdatesTypeRefused,
 )
-from gscli.base.arrays import Array, find_cast_change, parse_dtype
+from gscli.base.arrays import Array, find_cast_change, is_across_text, parse_dtype
 from gscli.base.words import format_command
 from gscli.declare.attributes import Attribute
 from gscli.files.content import STANDARD_INPUT
@@ -175,9 +175,10 @@ def _dtype_hint(error: DtypeRefused, operator: Operator, inputs: CallInputs) -> 
             return advice
     if origin == "inline":
         return _rewrite_hint(error, operator, inputs)
-    if _is_text(error, array):
+    target = parse_dtype(error.wanted)
+    if is_across_text(array.dtype, target):
         return ""
-    changes = find_cast_change(array, parse_dtype(error.wanted)) is not None
+    changes = find_cast_change(array, target) is not None
     return _convert_hint(error, origin, changes=changes)
 
 
@@ -188,11 +189,6 @@ def _mask_hint(mask: Array) -> str:
         text = json.dumps(mask.nonzero()[0].tolist(), separators=(",", ":"))
         return f"{advice}: '{text}'"
     return advice + ", in Python numpy.flatnonzero" * is_row
-
-
-def _is_text(error: DtypeRefused, array: Array) -> bool:
-    """Whether text is to become numbers or the other way round, which no conversion does."""
-    return error.wanted == "str" or array.dtype.kind in "US"
 
 
 def _rewrite_hint(error: DtypeRefused, operator: Operator, inputs: CallInputs) -> str:
@@ -212,8 +208,8 @@ def _rewrite_hint(error: DtypeRefused, operator: Operator, inputs: CallInputs) -
 
 def _lossy_dtype_hint(error: LossyTypeRefused, inputs: CallInputs) -> str:
     """How to go on where `--dtype` would change values of an input."""
-    origin = inputs.origins[error.name]
-    if origin == "inline" or _is_text(error, inputs.arrays[error.name]):
+    origin, old = inputs.origins[error.name], inputs.arrays[error.name].dtype
+    if origin == "inline" or is_across_text(old, parse_dtype(error.wanted)):
         return f"leave --dtype {error.wanted} out, or write values that {error.wanted} holds"
     return _convert_hint(error, origin, changes=True)
 

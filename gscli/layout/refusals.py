@@ -27,8 +27,8 @@ def check_dtype(tensor: Tensor, allowed: Collection[str], why: str = "", hint: s
     """
     if tensor.dtype not in allowed:
         problem, details = f"{tensor.name} cannot be {tensor.dtype}", (why,) if why else ()
-        where, legal = str(tensor), " ".join(allowed)
-        raise DtypeRefused(problem, where=where, details=details, valid=legal, hint=hint)
+        name, where, legal = tensor.name, str(tensor), " ".join(allowed)
+        raise DtypeRefused(problem, name=name, where=where, details=details, valid=legal, hint=hint)
 
 
 def check_index_dtype(indices: Tensor, allowed: Collection[str] = ("int32", "int64")) -> None:

@@ -265,6 +265,24 @@ def test_a_loss_needs_cast(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert np.load(out).tolist() == [1.5, 300.0]
 
 
+def test_bytes_and_text_turn_into_each_other_as_characters(tmp_path: Path) -> None:
+    np.save(tmp_path / "a.npy", np.array([b"\xe9", b"ab"]))
+    np.save(tmp_path / "n.npy", np.arange(2))
+    for line in (
+        "convert a.npy b.npy --dtype str", "convert b.npy c.npy --dtype S2",
+        "convert b.npy d.npy --dtype S1 --cast", "gather a.npy 0 -o e.npy --dtype str",
+    ):  # fmt: skip
+        assert not gscli(*line.split(), cwd=tmp_path).returncode, line
+    assert np.load(tmp_path / "b.npy").tolist() == ["é", "ab"]
+    assert np.load(tmp_path / "c.npy").tolist() == [b"\xe9", b"ab"]
+    assert np.load(tmp_path / "d.npy").tolist() == [b"\xe9", b"a"]
+    assert np.load(tmp_path / "e.npy") == "é"
+    done = gscli("gather", "n.npy", "0", "--dtype", "S3", cwd=tmp_path)
+    assert b"leave --dtype S3 out" in done.stderr
+    done = gscli("gather", "a.npy", "0", "--dtype", "int8", cwd=tmp_path)
+    assert b"S2 cannot become int8" in done.stderr
+
+
 def test_a_pipe_is_read_once_however_its_numbers_fit(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.csv")
     writer = subprocess.Popen(["sh", "-c", "echo 3,2.5 > pipe.csv"], cwd=tmp_path)

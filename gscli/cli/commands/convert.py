@@ -21,7 +21,7 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from gscli.base import ContentRefused, DtypeRefused, GscliError, check_rule
+from gscli.base import ContentRefused, DtypeRefused, GscliError
 from gscli.cli.building import complete_file, tool
 from gscli.cli.options import (
     JSON_OPTION,
@@ -114,9 +114,9 @@ def _can_be_read_again(word: str) -> bool:
 
 def _cast_lossy(array: Array, dtype: np.dtype[Any], origin: str) -> Array:
     """The array in another type; DtypeRefused between text and numbers."""
-    from gscli.base.arrays import cast_lossy, dtype_name
+    from gscli.base.arrays import cast_lossy, dtype_name, is_across_text
 
-    where = f"{origin} is {dtype_name(array.dtype)}, wanted {dtype_name(dtype)}"
-    fits = (array.dtype.kind in "US") == (dtype.kind in "US")
-    check_rule(fits, "text and numbers do not turn into each other", where, kind=DtypeRefused)
+    if is_across_text(array.dtype, dtype):
+        where = f"{origin} is {dtype_name(array.dtype)}, wanted {dtype_name(dtype)}"
+        raise DtypeRefused("text and numbers do not turn into each other", where=where)
     return cast_lossy(array, dtype)

@@ -121,8 +121,6 @@ def json_values(flat: Array) -> list[Any]:
     if dtype.kind == "c":
         parts = json_values(np.ascontiguousarray(flat).view(f"f{dtype.itemsize // 2}"))
         return [list(pair) for pair in zip(parts[::2], parts[1::2], strict=True)]
-    if dtype.kind == "S":
-        return list(decode_bytes(flat).tolist())
     if is_float_dtype(dtype):
         wide = flat.astype(np.float64)
         values: list[Any] = wide.tolist()
@@ -134,7 +132,7 @@ def json_values(flat: Array) -> list[Any]:
         if max(map(abs, whole), default=0) > EXACT_IN_FLOAT64:
             return [v if abs(v) <= EXACT_IN_FLOAT64 else str(v) for v in whole]
         return list(whole)
-    return list(flat.tolist())
+    return list(decode_bytes(flat).tolist())
 
 
 def _read_document(
