@@ -41,8 +41,8 @@ def list_breaking_inputs(translation: Translation) -> Iterator[str]:
     for name in analysis.operator.counted_inputs(layout.attributes):
         yield f"other {name}: the size of output here is that of these"
     if layout.kind == "scatter":
-        replaces = layout.reduction == "none" and layout.can_share_cells
-        if replaces and not target.keeps_last_write:
+        can_differ = layout.can_share_cells and not analysis.writes_one_value
+        if layout.reduction == "none" and can_differ and not target.keeps_last_write:
             yield _describe_duplicates(analysis, target)
         yield from _iter_breaking_values(analysis, target)
 
@@ -67,13 +67,13 @@ def _list_breaking_indices(translation: Translation, native: NativeOp) -> list[s
     if is_cut and not any(f"index {PLACES[2]}" in begin for begin in sentences):
         begin = f"an index beyond 32 bits: in {here} it is cut to them, in {there} it "
         sentences[begin] = {"is not": True}
-    made = analysis.layout.addressing.generated
-    # Numbers of segments are held by no input.
-    sources = (item.recipe.source for item in made if isinstance(item.recipe, SegmentNumbers))
-    problem = "leave cells out or " * bool(sentences) + "do not fit the axis"
-    return [f"{source} that {problem}: nothing holds them against it" for source in sources] or [
-        begin + ", of another axis it ".join(ends) for begin, ends in sentences.items()
-    ]
+    for recipe in (item.recipe for item in analysis.layout.addressing.generated):
+        if isinstance(recipe, SegmentNumbers):
+            # Numbers of segments are held by no input, and lengths give none below zero.
+            leaves_out = any(recipe.are_offsets or PLACES[2] in begin for begin in sentences)
+            problem = "leave cells out or " * leaves_out + "do not fit the axis"
+            return [f"{recipe.source} that {problem}: nothing holds them against it"]
+    return [begin + ", of another axis it ".join(ends) for begin, ends in sentences.items()]
 
 
 def _has_wide_indices(analysis: CallAnalysis) -> bool:

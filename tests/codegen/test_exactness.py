@@ -154,6 +154,23 @@ def test_duplicates_break_a_plain_scatter() -> None:
     assert doubled.verdict == "exact for these indices"
 
 
+@pytest.mark.parametrize(
+    ("target", "name", "parts", "words"),
+    [
+        ("jax", "lengths", [0, 2], "lengths that do not fit"),
+        ("jax", "offsets", [0, 2, 2], "offsets that leave cells out or do not fit"),
+        ("tensorflow", "lengths", [1, 2], "lengths that leave cells out or do not fit"),
+    ],
+)
+def test_segments_leave_cells_out_where_that_breaks_the_lines(
+    target: str, name: str, parts: list[int], words: str
+) -> None:
+    """JAX drops the number behind the last segment, and counts the one before the first."""
+    inputs = {"data": [1.0, 2.0, 3.0], name: parts}
+    found = answer("torch.segment_reduce", inputs, target, reduce="sum", unsafe=True)
+    assert found.breaks[0].startswith(words)
+
+
 CACHE = {"past_cache": np.zeros((2, 6, 4), np.float32), "update": np.ones((2, 2, 4), np.float32)}
 
 
@@ -163,8 +180,11 @@ CACHE = {"past_cache": np.zeros((2, 6, 4), np.float32), "update": np.ones((2, 2,
         ("onnx.tensor_scatter", CACHE, {}, ()),
         ("onnx.tensor_scatter", {**CACHE, "write_indices": [1, 5]}, {"mode": "circular"}, ()),
         ("onnx.tensor_scatter", {**CACHE, "write_indices": [1, 3]}, {}, ("an index below zero",)),
-        ("jax.at.set", {"x": np.zeros((4, 4)), "values": 7.0, "indices_0": [1, 3]},
+        ("jax.at.set", {"x": np.zeros((4, 4)), "values": [7.0, 8.0], "indices_0": [1, 3]},
          {"subscript": "i, 1:3"}, ("an index out of range", "two updates of one cell")),
+        ("jax.at.set", {"x": np.zeros((4, 4)), "values": 7.0, "indices_0": [1, 3]},
+         {"subscript": "i, 1:3"}, ("an index out of range",)),
+        ("torch.index_fill", {"input": [1, 2, 3], "index": [1, 1]}, {"dim": 0, "value": 7}, ()),
     ],
 )  # fmt: skip
 def test_numbers_that_are_made_meet_in_no_cell(
