@@ -301,7 +301,8 @@ def scatter_layout(
     where the addressed view lays some of its axes flat.
     `accumulate`: a wider dtype in which reductions run before one final rounding. `include_self`
     False: a touched cell starts from the identity of the reduction. `open_order` says why the
-    order of duplicate writers is not promised; then a warning names them.
+    order of duplicate writers is not promised; then a warning names them, unless they write one
+    value for all.
     """
     shape = data.shape if data else output_shape or tuple(axis.size for axis in addressing.axes)
     element = dtype or (data.dtype if data else "")
@@ -309,5 +310,5 @@ def scatter_layout(
         "scatter", addressing, policy, data.name if data else None, shape, element, shape,
         updates, reduction, include_self, accumulate,
         "" if element == "str" and fill == 0 else fill,
-        open_order if reduction == "none" else "", unspecified,
+        open_order if reduction == "none" and updates.name else "", unspecified,
     )  # fmt: skip

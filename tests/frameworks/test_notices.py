@@ -260,6 +260,21 @@ def test_writers_that_all_bring_the_same_leave_nothing_open(
     assert run_safely(["check", *words.split()]) == tells
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "torch scatter [1,2] [0,0] --value 5 --dim 0",
+        "torch index-fill [1,2] [0,0] --value 5 --dim 0",
+    ],
+)
+def test_one_value_for_all_leaves_nothing_open(
+    words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_safely(["explain", *words.split()]) == 0
+    assert "the last entry wins" not in capsys.readouterr().out
+    assert run_safely(["check", *words.split()]) == 0
+
+
 def test_a_mode_that_is_asked_for_needs_no_warning(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_safely(["numpy", "take", "[1,2,3]", "[7]", "--mode", "clip", "-q", "--strict"]) == 0
     assert capsys.readouterr().err == ""
