@@ -504,3 +504,9 @@ def test_whole_numbers_of_4_bits_are_divided_as_float32(dtype: str) -> None:
     inputs = {"x": np.ones(1, kind), "indices_0": [0], "values": np.array([3], kind)}
     output = gscli.run("jax.at.divide", inputs, {})
     assert_same(output, np.array([1 / 3], np.float32))
+
+
+def test_an_empty_axis_is_not_called_another() -> None:
+    """Laid flat, (2,0) has no cells though axis 0 has two places."""
+    with pytest.raises(IndexRefused, match="no cells there"):
+        gscli.jax.take(np.zeros((2, 0)), [0])

@@ -384,6 +384,10 @@ def test_explained_values_keep_their_digits() -> None:
         ("numpy.getitem", {"a": [1, 2, 3], "indices_0": [True, False, True]}, ""),
         ("numpy.getitem", {"a": [[1, 2], [3, 4]], "indices_0": [True, False], "indices_1": [1]},
          "-2 … 1 on axis 1; below zero counts from the end, anything else is refused."),
+        ("jax.at.get", {"x": [1, 2], "indices_0": [2**32]},
+         ("-2 … 1 on axis 0; where 32 bits hold it, below zero counts from the end, anything else "
+          "moves to the nearest end.")),
+        ("jax.at.get", {"x": np.zeros(0), "indices_0": np.zeros(0, int)}, ""),
     ],
 )  # fmt: skip
 def test_legal_is_what_the_framework_takes_and_of_written_numbers_alone(

@@ -56,9 +56,8 @@ def take(
     fills = mode in (None, "fill")
     check_dtypes(a, NON_TEXT_DTYPES, indices, (*INTEGERS, "bool") if fills else INTEGERS)
     addressing = address_axis_or_flat(a, indices, axis)
-    number = 0 if axis is None else axis % a.rank
-    size = prod(a.shape) if axis is None else a.shape[number]
-    check_axis_filled(size > 0 or 0 in indices.shape, a, indices, f"none: axis {number} is empty")
+    size = prod(a.shape) if axis is None else a.shape[axis]
+    check_axis_filled(size > 0 or 0 in indices.shape, a, indices, "none: there are no cells there")
     if fills:
         policy = index_policy(a.shape, OutOfBounds.SKIP, wraps=True)
         return gather_layout(a, addressing, policy, fill=resolve_fill_value(a, fill_value))

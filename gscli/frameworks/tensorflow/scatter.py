@@ -30,6 +30,9 @@ from gscli.layout.refusals import (
 
 OPEN_ORDER = "TensorFlow promises an order of duplicates on the CPU only"
 
+# XLA's CPU compares as the kernels do: TensorFlow builds it with fast_min_max.
+NAN_LOSES = "an update that is NaN changes nothing"
+
 
 @FRAMEWORK.operator(
     "'[[4],[1],[4]]' '[10,20,30]' '[6]'",
@@ -164,10 +167,8 @@ def build_scatter_nd_layout(
     addressing = address_vectors(output, indices)
     check_max_vector_length(indices)
     check_vector_updates(updates, output, indices, addressing.result_shape)
-    # XLA's CPU compares as the kernels do: TensorFlow builds it with fast_min_max.
-    nan_wins, here = output.dtype not in FLOATS, "an update that is NaN changes nothing"
     return scatter_layout(
-        tensor, Updates(updates.name, nan_wins=nan_wins), addressing, policy, dtype=output.dtype,
-        reduction=reduction, open_order="" if device == "cpu" else OPEN_ORDER,
-        unspecified=unspecified_nan("TensorFlow", reduction, here),
+        tensor, Updates(updates.name, nan_wins=output.dtype not in FLOATS), addressing, policy,
+        dtype=output.dtype, reduction=reduction, open_order="" if device == "cpu" else OPEN_ORDER,
+        unspecified=unspecified_nan("TensorFlow", reduction, NAN_LOSES),
     )  # fmt: skip

@@ -21,7 +21,7 @@ from gscli.layout import BAGS, Fold, Layout
 from gscli.layout.axes import Axis, Column, Consecutive, Fit, OutOfBounds, Shape, row_major_strides
 from gscli.layout.subscripts import parse_subscript
 from gscli.plan.indices import legal_range
-from gscli.plan.outcomes import OUTCOMES, outcome_of
+from gscli.plan.outcomes import OUTCOMES, count_outcomes, outcome_of
 from gscli.traces import Entry, Trace, entry_label
 from gscli.views.summary import describe_idle_updates, describe_own_part
 from gscli.views.words.facts import Describer, parenthesize
@@ -181,7 +181,7 @@ class Formula:
         if columns and columns[0].vector_dim is not None:
             named = f"a slice [{','.join(map(str, window))}]" if window else "one cell"
             yield f"Each vector of {format_count(len(columns), 'number')} names {named}."
-        if self._written_axes:
+        if self._written_axes and layout.entry_count:
             legal = ", ".join(map(self._legal, self._written_axes))
             rest = describe_effect(layout, outcome_of(policy))
             if not policy.is_atomic and policy.out_of_bounds is OutOfBounds.SKIP:
@@ -189,6 +189,8 @@ class Formula:
             below = outcome_of(policy, negative=True)
             negative = "" if below == outcome_of(policy) else f"below zero {OUTCOMES[below].does}, "
             ignored = "" if policy.ignored is None else f"{policy.ignored} is ignored, "
+            is_cut = "narrowed" in count_outcomes(self._trace.plan, 0).counts
+            negative = "where 32 bits hold it, " * is_cut + negative
             yield f"Legal: {legal}; {ignored}{negative}anything else {rest}."
 
     @cached_property
