@@ -113,10 +113,10 @@ def iter_cast_notices(plan: ValidatedPlan) -> Iterator[Notice]:
     if is_wide:
         kept = saturating_cast(np.asarray(written), dtype)
     subject = name or "value"
-    cast, fate = f"{subject} is", f"becomes {kept}"
+    problem, fate = f"{subject} is cast to {layout.dtype}, and values change", f"becomes {kept}"
     if not layout.updates.cast or (is_wide and layout.reduction != "none"):
-        cast, fate = "results are", "is combined as it is"
-    problem = f"{cast} cast to {layout.dtype}, and values change"
+        problem = f"results are cast to {layout.dtype}, and may change"
+        fate = "is combined as it is"
     where = f"{format_place(subject, place)} = {written} {fate}"
     detail = f"{subject} is {dtype_name(array.dtype)}, data is {layout.dtype}"
     yield Notice(problem, where=where, details=(detail,), hint="--strict refuses")

@@ -124,6 +124,7 @@ WARNED = [
     ("jax at-set '[1,2,3]' '[0]' 7.9", "values = 7.9 becomes 7"),
     ("numpy put '[1,2,3]' '[0]' '[7.9]'", "7.9 becomes 7"),
     ("numpy add-at '[1,2,3]' '[0]' '[7.9]'", "b[0] = 7.9 is combined as it is"),
+    ("numpy multiply-at '[2]' '[0]' '[1.5]'", "results are cast to int64, and may change"),
     ("torch scatter '[1,2]' '[0]' --value 2.9 --dim 0", "2.9 becomes 2"),
     ("torch take-along-dim '[10,20]' '[100]' --dim 0", "100 wraps to 0"),
     ("tf gather '[1,2,3]' '[9]' --device gpu", "reads the fill value"),
