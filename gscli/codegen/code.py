@@ -30,12 +30,14 @@ from gscli.codegen.render import SnippetWriter, load_language
 from gscli.codegen.stablehlo_language import StablehloWriter
 from gscli.codegen.steps import CannotTranslate
 from gscli.codegen.target_answers import Code, Exactness, Snippet, describe_snippet
+from gscli.files.content import STANDARD_INPUT
 from gscli.frameworks import ALIASES, TITLES, find_called
 from gscli.frameworks.execute import PYTHON_HINTS, execute
 from gscli.frameworks.operator import Operator
 from gscli.lab.answers import ComparisonResult, UnsupportedRuleSet
 from gscli.lab.cases import build_command, format_inputs
 from gscli.lab.hints import LONGEST_COMMAND
+from gscli.plan import CallInputs
 from gscli.plan.plan import ValidatedPlan
 
 
@@ -169,23 +171,22 @@ def check_types(analysis: CallAnalysis, target: TargetFramework) -> None:
 MAX_INPUT_CELLS = 1 << 16
 
 
-def add_equivalents(comparing: ComparisonResult) -> ComparisonResult:
+def add_equivalents(comparing: ComparisonResult, inputs: CallInputs) -> ComparisonResult:
     """The comparison with what gives the reference's answer in each framework that cannot say this.
 
+    `inputs`: its own as they were read, of which files are named in the command.
     Frameworks that were not asked for are told of too, unless some were. Nothing is said where
     every rule set refuses, and of large inputs.
     """
-    rows = comparing.rows
     compared = (row.trace for group in comparing.answers for row in group.rows)
     trace = next(filter(None, compared), None)
     if trace is None or max(array.size for array in comparing.inputs.values()) > MAX_INPUT_CELLS:
         return comparing
-    said = {row.operator.framework.name for row in rows}
+    said = {row.operator.framework.name for row in comparing.rows}
     titles = {TITLES[name]: name for name in TARGETS if name not in said}
     absent = list(comparing.unsupported)
     if not (comparing.only or comparing.opsets):
-        known = {entry.label for entry in absent}
-        reason = f"no {comparing.concept}"
+        known, reason = {entry.label for entry in absent}, f"no {comparing.concept}"
         others = (title for title in titles if title not in known)
         absent += [UnsupportedRuleSet(title, reason, is_requested=False) for title in others]
     names = {
@@ -197,8 +198,13 @@ def add_equivalents(comparing: ComparisonResult) -> ComparisonResult:
     answers = generate_code(trace.operator, trace.plan, trace.output, [*targets.values()]).answers
     texts = format_inputs(trace.inputs)
     names = {name: name.upper() for name in texts}
-    attrs = trace.nondefault_attributes
-    calls = [build_command(trace.operator, attrs, words) for words in (texts, names)]
+    places = {id(inputs.arrays[name]): place for name, place in inputs.origins.items()}
+    for name, array in trace.inputs.items():
+        if (place := places.get(id(array), "inline")) not in ("inline", STANDARD_INPUT):
+            texts[name] = names[name] = place
+    operator, attrs = trace.operator, trace.nondefault_attributes
+    options = ["--dtype", inputs.dtype] if inputs.dtype else []
+    calls = [build_command(operator, attrs, words, options) for words in (texts, names)]
     way = calls[len(calls[0]) > LONGEST_COMMAND].replace("gscli", "gscli explain", 1)
     equivalents = {
         label: f"{describe_snippet(answer)} ({way} --code {answer.target})"

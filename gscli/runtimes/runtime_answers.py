@@ -43,9 +43,8 @@ class RuntimeQuestion(Record):
             answer = runtime.run_call(row.operator, row.inputs, row.attrs)
             error = _make_refusal(row, answer) if answer.output is None else None
             rows = [*rows, row.with_runtime_answer(runtime.hello.title, answer.output, error)]
-        by_label = {row.label: row for row in (*comparing.unsupported, *unsupported)}
-        groups = group_equal_results(rows)
-        return replace(comparing, groups=groups, unsupported=tuple(by_label.values()))
+        every = {row.label: row for row in (*comparing.unsupported, *unsupported)}.values()
+        return replace(comparing, groups=group_equal_results(rows), unsupported=tuple(every))
 
     def iter_gradients(self) -> Iterator[GradientRow]:
         """The gradients that the runtime itself gives, for a cotangent of ones.

@@ -5,9 +5,13 @@ from __future__ import annotations
 import json
 import re
 import shlex
+from pathlib import Path
 
+import numpy as np
 import pytest
 from shell import call_gscli as gscli
+
+from gscli.cli import run_safely
 
 
 def test_frameworks_without_the_operation_are_told_what_gives_the_same() -> None:
@@ -56,6 +60,22 @@ def test_the_way_to_an_equivalent_is_the_call_that_is_the_reference(call: str, w
         composed = " in a composition" * answer["composition"]
         assert said == f"{answer['operation']}{composed}, {verdict}"
     assert texts
+
+
+def test_the_way_to_an_equivalent_names_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    np.save("x.npy", np.ones((9, 99), np.float32))
+    np.savez("all.npz", indices=np.zeros((1, 2), np.int64), updates=np.ones((1, 2), np.float32))
+    words = ("scatter-elements", "x.npy", "all.npz::indices", "all.npz::updates")
+    assert run_safely(["compare", *words, "--dtype", "float64", "--axis", "1", "--json"]) == 0
+    unsaid = json.loads(capsys.readouterr().out)["unsaid"]
+    for label, row in ((row["label"].lower(), row) for row in unsaid):
+        way = f"{' '.join(words)} --dtype float64 --axis 1 --code {label}"
+        assert row["equivalent"].endswith(f"(gscli explain {way})")
+        assert run_safely(["explain", *way.split(), "-q"]) == 0
+    assert unsaid
 
 
 @pytest.mark.parametrize("name", ["tf", "jax"])

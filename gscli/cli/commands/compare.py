@@ -185,7 +185,7 @@ def compare_concept(
                 comparing = question.add_results()
     if gradients:
         return _print_gradients(comparing, others, settings)
-    comparing = add_equivalents(comparing)
+    comparing = add_equivalents(comparing, inputs)
     text, pictures = _render(comparing, settings, lines=lines)
     make_document = partial(comparison_to_dict, comparing)
     write_results(comparing.inputs.values(), settings, text, pictures, make_document)
@@ -255,6 +255,7 @@ def _load_inputs(name: ConceptName, words: Sequence[str], settings: Settings) ->
     named, converted = {} if container else dict(zip(names, words, strict=True)), names[::2]
     loaded = load_inputs(named, names, settings, container=container, converted=converted)
     inputs = CallInputs.from_loaded(loaded)
+    inputs.dtype = settings.dtype
     if not inputs.is_typed.get("updates", True):
         from gscli.frameworks.typing import cast_untyped
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from gscli.lab.answers import ComparisonResult, ResultGroup
 from gscli.traces import entry_label
 from gscli.views.look import ViewOptions
-from gscli.views.words.comparison import SHORT_TENSOR, ComparisonTexts, format_entries, join_names
+from gscli.views.words.comparison import SHORT_TENSOR, ComparisonTexts, format_reason, join_names
 from gscli.views.words.vocabularies import describe_tensor
 
 
@@ -41,9 +41,8 @@ def _iter_sentences(answers: ComparisonTexts) -> Iterator[str]:
             yield from (f"  {line}" for line in lines)
         reasons = [] if trace is None or answers.is_per_entry else answers.reasons(group)
         for entries, remark in reasons:
-            names = format_entries(entries)
-            whose = f"{'entry' if len(entries) == 1 else 'entries'} {names}: " * bool(entries)
-            yield f"  {whose}{remark}."
+            noun = ("entry " if len(entries) == 1 else "entries ") * bool(entries)
+            yield f"  {noun}{format_reason(entries, remark)}."
     yield from answers.list_footnotes()
     yield answers.summary("To differ is to have")
 

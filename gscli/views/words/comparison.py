@@ -174,9 +174,8 @@ class ComparisonTexts:
             named = ",".join(map(str, at)) + ",:" * (flags.ndim - len(at))
             count = int(np.count_nonzero(flags[at]))
             whole = "" if count == flags[at].size else f" ({count} of {flags[at].size} cells)"
-            name = f"output[{named}]{whole}"
             mine, other = self._shorten(output[at], base[at])
-            listed.append((name, mine, other))
+            listed.append((f"output[{named}]{whole}", mine, other))
             places = places[count:]
         rest = f"and {format_count(len(places), 'more cell')}" if listed else "no cell differs"
         return listed, [rest] * bool(len(places) or not listed)
