@@ -222,5 +222,5 @@ def _reduction_hint(operator: Signature, plan: Plan) -> str:
             layout = infer_layout(operator, plan.inputs, attrs)
             new = dict(set(layout.unspecified) - set(own.unspecified))
             others += [choice] * (not layout.unspecified_order and "always" not in new)
-    flag = f"--{attribute.name.replace('_', '-')}"
-    return f"{flag} {'|'.join(others)} defines it; " if others else ""
+    text = f"--{attribute.name} {'|'.join(others)} of {operator.name}".replace("_", "-")
+    return f"{text} defines it; " if others else ""

@@ -163,7 +163,8 @@ def test_reductions_that_define_a_result_are_those_of_the_version_and_type(
     line: str, reductions: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run_safely([*line.split(), "-q"]) == 0
-    hint = f"{reductions} defines it; " if reductions else ""
+    command = line.partition(" [")[0].split()[-1]  # run and compare do not have its options
+    hint = f"{reductions} of {command} defines it; " if reductions else ""
     assert f"  help: {hint}--strict refuses\n" in capsys.readouterr().err
     for reduction in reductions.partition(" ")[2].split("|") if reductions else ():
         option = f"{reductions.partition(' ')[0]}={reduction}"

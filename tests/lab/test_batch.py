@@ -289,7 +289,8 @@ def test_hints_are_what_a_line_can_have(tmp_path: Path, capsys: pytest.CaptureFi
     old = {**job, "opset": 16, "attrs": {"reduction": "max"}}
     strict = {**job, "attrs": {"strict": True}}
     _, (first, second, third) = answers(lines(job, old, strict), tmp_path, capsys)
-    assert first["warnings"][0]["hint"] == '"attrs": {"reduction": "add"} defines it'
+    defining = '"attrs": {"reduction": "add"} of scatter-elements defines it'
+    assert first["warnings"][0]["hint"] == defining
     assert second["error"]["hint"] == '"attrs": {"opset": 18}'
     assert third["error"]["hint"] == "warnings stand in the result, and refuse nothing"
     newer = {**job, "attrs": {"reduction": "max", "opset": 18}}

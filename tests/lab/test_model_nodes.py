@@ -177,6 +177,14 @@ def test_opset_and_attributes_are_the_models(capsys: pytest.CaptureFixture[str])
     assert "needs opset 16" in refused
 
 
+def test_the_hint_of_a_type_is_one_that_run_takes(capsys: pytest.CaptureFixture[str]) -> None:
+    data, updates = X.astype(int).tolist(), (NEW / 2).tolist()
+    words = ("net.onnx", "--node", "scattered", f"data={data}", f"updates={updates}")
+    assert "--dtype float64 converts data and updates" in ran(capsys, *words)[2]
+    status, told, _ = ran(capsys, *words, "--dtype", "float64", "--json")
+    assert (status, json.loads(told)["output"]["dtype"]) == (0, "float64")
+
+
 BAD = [
     (("net.onnx", "--node", "scatered"), 2, "did you mean scattered?"),
     (("net.onnx", "--node", "Gather#7"), 2, "has no node 'Gather#7'"),
@@ -190,6 +198,8 @@ BAD = [
     (("net.onnx::y", "--node", "y"), 2, "the node is named twice"),
     (("net.onnx", "--node", "picked", "saved.npz"), 2, "saved.npz holds none"),
     (("x.npy", "--node", "y"), 2, "--node needs a model"),
+    (("net.onnx", "--only", "y"), 2, "--only chooses among node tests"),
+    (("net.onnx", "--only", "y", "--node", "y"), 2, "leave out --only"),
     (("missing.onnx",), 66, "no such file"),
     (("missing.onnx", "--node", "y"), 66, "no such file"),
 ]

@@ -201,6 +201,20 @@ def test_nothing_to_run_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "no folder's name contains 'scatter'" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    "option",
+    ["-o x.npy", "-f npy", "--strict", "--expect [1]", "--dtype float64", "--svg x.svg",
+     "--html x.html", "--step", "--full", "--precision 3"],
+)  # fmt: skip
+def test_options_of_one_node_are_refused_beside_folders_of_them(
+    option: str, copied: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["run", str(copied.parent), *option.split()]
+    assert run_safely(words) == 2
+    assert "help: name one of them, or leave out --" in capsys.readouterr().err
+    assert run_safely(["run", str(copied), "-q", "--precision", "3"]) == 0
+
+
 def test_folders_without_models_are_unreadable(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -153,9 +153,8 @@ def _match_members(word: str, tensors: Mapping[str, str], settings: Settings) ->
 def describe_nodes(model: OnnxModel) -> tuple[str, list[dict[str, Any]]]:
     """The gathers and scatters of a model: a table with a line for each, and the same as data."""
     rows = [_node_to_dict(model, node) for node in model.supported_nodes]
-    count = len(model.nodes)
     verb = "is" if len(rows) == 1 else "are"
-    of = f"{len(rows)} of {format_count(count, 'node')} {verb} gather or scatter"
+    of = f"{len(rows)} of {format_count(len(model.nodes), 'node')} {verb} gather or scatter"
     texts = []
     for row in rows:
         attributes = " ".join(f"{name}={value}" for name, value in row["attrs"].items())

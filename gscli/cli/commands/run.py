@@ -26,27 +26,35 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from gscli.base import InputRefused, UsageError
+from gscli.base import InputRefused, UsageError, check_rule
 from gscli.base.words import format_count
 from gscli.cli.building import complete_file, tool
-from gscli.cli.options import JSON_OPTION, Settings, argument, is_set, option, print_report
+from gscli.cli.options import (
+    JSON_OPTION,
+    PICTURE_OPTIONS,
+    Settings,
+    argument,
+    option,
+    print_report,
+    refuse_flags,
+)
 
 if TYPE_CHECKING:
+    from gscli.cli.call.nodes import ModelReference
     from gscli.lab.node_tests import NodeTestResult
 
 # Skipped folders that are listed, unless -v asks for all.
 LISTED = 10
 
 
-SHARED_OPTIONS = (
-    "output", "format", JSON_OPTION, "strict", "expect", "rtol", "atol", "max_bytes", "show",
-    "full", "rows", "edge", "slice", "precision", "limit", "step", "svg", "theme", "html", "plain",
-    "color", "palette", "width", "debug",
-)  # fmt: skip
-
 # Options that ask for one node to be run.
 SINGLE_NODE_OPTIONS = (
-    "output", "format", "strict", "expect", "rtol", "atol", "show", "slice", "step", "svg", "html"
+    "output", "format", "strict", "expect", "rtol", "atol", "dtype", *PICTURE_OPTIONS, "svg", "html"
+)  # fmt: skip
+
+SHARED_OPTIONS = (
+    *SINGLE_NODE_OPTIONS, JSON_OPTION, "max_bytes", "theme", "plain", "color", "palette", "width",
+    "debug",
 )  # fmt: skip
 
 
@@ -67,32 +75,35 @@ def run(
     from gscli.cli.call.nodes import list_nodes, parse_model_reference, run_node
     from gscli.lab.node_tests import is_node_test
 
-    place = parse_model_reference(folders[0])
-    if place is None and node is not None:
-        hint = f"gscli run MODEL.onnx --node {node}"[:200]
-        raise UsageError("--node needs a model", where=folders[0], hint=hint)
+    first, *inputs = folders
+    place = parse_model_reference(first)
+    fits, hint = place is not None or node is None, f"gscli run MODEL.onnx --node {node}"[:200]
+    check_rule(fits, "--node needs a model", first, kind=UsageError, hint=hint)
     settings = settings._replace(quiet=quiet, verbose=verbose)
-    if place is not None:
-        if node is not None or place.node is not None or _is_single_node(folders, settings):
-            return run_node(place, node, folders[1:], settings)
-        if len(folders) == 1 and not is_node_test(place.path):
-            return list_nodes(place, settings)
-    return _run_tests(folders, settings, only)
+    is_single = node is not None or (place is not None and _is_single(place, folders, settings))
+    if place is None or (not is_single and (inputs or is_node_test(place.path))):
+        return _run_tests(folders, settings, only)
+    refuse_flags(["--only"] * bool(only), "--only chooses among node tests")
+    return run_node(place, node, inputs, settings) if is_single else list_nodes(place, settings)
 
 
-def _is_single_node(folders: Sequence[str], settings: Settings) -> bool:
-    """Whether inputs stand behind the model, or an option asks for one node's picture or result."""
+def _is_single(place: ModelReference, folders: Sequence[str], settings: Settings) -> bool:
+    """Whether a node is named, inputs stand behind the model, or an option asks for one node's
+    picture or result.
+    """
     from gscli.cli.call.nodes import parse_model_reference
 
-    inputs = len(folders) > 1 and any(parse_model_reference(word) is None for word in folders[1:])
+    inputs = any(parse_model_reference(word) is None for word in folders[1:])
     beside = inputs and folders[0].partition("::")[0].lower().endswith(".onnx")
-    return beside or any(is_set(getattr(settings, name)) for name in SINGLE_NODE_OPTIONS)
+    return place.node is not None or beside or bool(settings.list_flags(*SINGLE_NODE_OPTIONS))
 
 
 def _run_tests(folders: Sequence[str], settings: Settings, only: str) -> int:
     from gscli.lab.node_tests import find_test_folders, run_folder
     from gscli.views.progress_bar import ProgressBar
 
+    flags = settings.list_flags(*SINGLE_NODE_OPTIONS)
+    refuse_flags(flags, "node tests are counted and nothing else", "name one of them, or ")
     chosen = [folder for folder in find_test_folders(list(folders)) if only in folder.name]
     if not chosen:
         raise UsageError(f"no folder's name contains {only!r}"[:200], hint="leave out --only")
