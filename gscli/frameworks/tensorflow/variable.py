@@ -34,7 +34,8 @@ def scatter_nd_update() -> None:
 
     updates.shape = indices.shape[:-1] ++ ref.shape[m:] for vectors of m numbers, 1 ≤ m ≤ 7. No
     index counts from the end. What is printed is ref after the call; the last of several updates
-    of a cell stays. Indices of rank 1 are refused.
+    of a cell stays. Indices of rank 1 are refused. In TensorFlow no gradient flows through the five
+    scatter-nd methods of a variable; gscli gives that of tensor-scatter-nd-update and its like.
     """
 
 
