@@ -263,8 +263,8 @@ def cast_lossy(array: Array, dtype: DType) -> Array:
 def as_array(value: object, name: str) -> Array:
     """`value` as an array of one of the known element types, without a copy where possible.
 
-    Lists must be rectangular and of one kind. Text comes back as NumPy's "U" type; other objects
-    are refused. Raises ContentRefused and DtypeRefused.
+    Lists must be rectangular and of one kind. Text comes back as NumPy's "U" type; bytes stay what
+    they are, for files; other objects are refused. Raises ContentRefused and DtypeRefused.
 
     >>> as_array([[1, 2]], "data").shape, as_array(np.array(["a"], object), "data").dtype.kind
     ((1, 2), 'U')
@@ -284,7 +284,7 @@ def as_array(value: object, name: str) -> Array:
         array = _read_objects(array, value, name)
     if array.dtype.byteorder == ">":
         array = array.astype(array.dtype.newbyteorder("="))
-    if dtype_name(array.dtype) not in ALL_DTYPES:
+    if array.dtype.kind != "S" and dtype_name(array.dtype) not in ALL_DTYPES:
         raise _foreign_dtype_error(name, f"is {array.dtype}", make_dtype_hint(array.dtype, name))
     return array
 

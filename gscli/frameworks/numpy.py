@@ -301,9 +301,9 @@ def _broadcast_values(values: Tensor, shape: Shape, parts: str) -> Updates:
 def _check_castable(a: Tensor, values: Tensor) -> None:
     """NumPy casts values in silence; strings and lost imaginary parts are refused here."""
     loses_imaginary = values.dtype in COMPLEX and a.dtype not in (*COMPLEX, "bool")
-    is_kept = not loses_imaginary and (a.dtype == "str") == (values.dtype == "str")
-    fits, where = is_kept or 0 in values.shape, f"{a}, {values}"
-    problem = f"{values.name} cannot be cast to {a.name}'s element type"
+    texts = {dtype if dtype == "str" else dtype[:1] == "S" for dtype in (a.dtype, values.dtype)}
+    fits = (not loses_imaginary and len(texts) == 1) or 0 in values.shape
+    where, problem = f"{a}, {values}", f"{values.name} cannot be cast to {a.name}'s element type"
     reason = "NumPy drops imaginary parts with a warning, and parses strings"
     legal = "strings for strings, real numbers for real numbers"
     check_rule(fits, problem, where, reason, kind=DtypeRefused, valid=legal)

@@ -202,7 +202,7 @@ def _is_untyped_empty(inputs: CallInputs, name: str) -> bool:
 
 def cast_untyped(array: Array, target: np.dtype[Any]) -> Array | None:
     """Numbers of a text in a type, rounded where it is floating; None where they do not fit."""
-    if array.dtype.kind == "U" or target.kind == "U":
+    if {array.dtype.kind, target.kind} & {"U", "S"}:
         return None
     array = array.source.read_all() if is_lazy(array) else array
     if array.dtype.kind == "c" and target.kind != "c" and array.imag.any():

@@ -45,6 +45,12 @@ def test_text_of_every_kind_is_one_type(value: object) -> None:
     assert found.tolist() == ["a", "bb"]
 
 
+def test_bytes_are_saved_as_they_were_loaded(tmp_path: Path) -> None:
+    np.save(tmp_path / "a.npy", np.array([b"a", b"bc"]))
+    gscli.save(tmp_path / "b.npy", gscli.load(tmp_path / "a.npy"))
+    assert np.load(tmp_path / "b.npy").tolist() == [b"a", b"bc"]
+
+
 def test_big_endian_arrays_become_native_with_their_values() -> None:
     found = as_array(np.array([1, 300], ">i4"), "data")
     assert found.dtype.isnative

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import shlex
+from contextlib import suppress
 from pathlib import Path
 
+import numpy as np
 import pytest
 from conftest import recorded
 from oracle import OPERATORS as ORACLE
@@ -69,6 +71,15 @@ def test_every_attribute_is_described() -> None:
             described = attribute.option.help or attribute.choices
             hint = "Annotated[…, Option('what it means')]"
             assert described, f"{operator.full_name}, {attribute.name}: {hint}"
+
+
+@every_operator
+def test_bytes_beside_numbers_end_in_a_result_or_a_refusal(operator: Operator) -> None:
+    names = operator.input_names
+    for name in names:
+        inputs = {**{key: [0, 1] for key in names}, name: np.array([b"a", b"bc"])}
+        with suppress(gscli.GscliError):
+            gscli.run(operator.full_name, inputs)
 
 
 @every_operator
