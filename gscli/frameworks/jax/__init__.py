@@ -162,7 +162,7 @@ def check_axis_size_fits(indices: Tensor, size: int) -> None:
         return  # other types are refused as types
     largest = dtype_max(indices.dtype)
     problem = f"{indices.name} of {indices.dtype} cannot count {size} cells"
-    detail = "JAX adds the size of the axis to a negative index, in its own type"
+    detail = "JAX writes the size of the axis in the type of the indices"
     legal, hint = f"an axis of at most {largest} cells", f"give {indices.name} as int64"
     check_rule(size <= largest, problem, indices, detail, kind=DtypeRefused, valid=legal, hint=hint)
 
