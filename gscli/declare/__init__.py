@@ -240,15 +240,15 @@ class Signature:
     def _check_version(self, version: int, attrs: Arguments, values: Arguments) -> None:
         for attribute in [item for item in self.attributes if item.name in attrs]:
             option, name = attribute.option, attribute.name
-            is_known = version >= (option.since or 0)
-            brought = option.choices_since
+            is_known, brought = version >= (option.since or 0), option.choices_since
             needed = brought.get(str(values[name]), 0) if is_known else option.since or 0
             if version < needed:
-                what = f"{name}={values[name]}" if is_known else name
+                value = f"={values[name]}" * is_known
                 legal = [c for c in attribute.choices if is_known and brought.get(c, 0) <= version]
-                problem = f"{what} needs opset {needed}, this is opset {version}"
-                where, hint = f"{self.name}-{version}", f"--opset {needed}"
-                raise UsageError(problem, where=where, valid=" ".join(legal), hint=hint)
+                problem = f"{name}{value} needs opset {needed}, this is opset {version}"
+                where, own = f"{self.name}-{version}", self.name.replace("_", "-")
+                valid, hint = " ".join(legal), f"--opset {needed} of {own}"
+                raise UsageError(problem, where=where, valid=valid, hint=hint)
 
     def _check_names(
         self, what: str, names: Iterable[str], known: Collection[str], spelt: list[str]

@@ -319,8 +319,8 @@ def _check_dtypes(
     if data.dtype == "bfloat16" and opset is not None and opset < 13:  # noqa: PLR2004  the version
         allowed = tuple(name for name in DTYPES if name != "bfloat16")
         why = f"bfloat16 came with opset 13, this is opset {opset}"
-        hint = "scatter-elements takes it" if opset == 9 else "--opset 13"  # noqa: PLR2004  Scatter
-        check_dtype(data, allowed, why, hint)
+        taker = "scatter-elements" if opset == 9 else "opset 13"  # noqa: PLR2004  Scatter
+        check_dtype(data, allowed, why, f"{taker} takes it")
     check_dtypes(data, DTYPES, indices, index_types)
 
 

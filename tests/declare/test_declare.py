@@ -162,6 +162,7 @@ def test_attributes_and_choices_that_a_version_lacks() -> None:
         find_operator("onnx.scatter_nd").bind_attributes({"reduction": "max", "opset": 16})
     assert caught.value.problem == "reduction=max needs opset 18, this is opset 16"
     assert caught.value.valid == "none add mul"
+    assert caught.value.hint == "--opset 18 of scatter-nd"  # a model's node has no options
 
 
 def test_unknown_and_missing_names() -> None:

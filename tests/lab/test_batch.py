@@ -291,7 +291,7 @@ def test_hints_are_what_a_line_can_have(tmp_path: Path, capsys: pytest.CaptureFi
     _, (first, second, third) = answers(lines(job, old, strict), tmp_path, capsys)
     defining = '"attrs": {"reduction": "add"} of scatter-elements defines it'
     assert first["warnings"][0]["hint"] == defining
-    assert second["error"]["hint"] == '"attrs": {"opset": 18}'
+    assert second["error"]["hint"] == '"attrs": {"opset": 18} of scatter-elements'
     assert third["error"]["hint"] == "warnings stand in the result, and refuse nothing"
     newer = {**job, "attrs": {"reduction": "max", "opset": 18}}
     jobs = {**job, "attrs": {"reduction": "add"}}, newer

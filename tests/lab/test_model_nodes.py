@@ -175,6 +175,7 @@ def test_opset_and_attributes_are_the_models(capsys: pytest.CaptureFixture[str])
     status, _, refused = ran(capsys, "old.onnx", "--node", "scattered", "x.npy", "new.npy")
     assert status == 2
     assert "needs opset 16" in refused
+    assert "help: --opset 16 of scatter-nd" in refused  # run has no such option
 
 
 def test_the_hint_of_a_type_is_one_that_run_takes(capsys: pytest.CaptureFixture[str]) -> None:
