@@ -80,6 +80,18 @@ def test_a_large_number_of_entries_is_said() -> None:
     assert "5,000 entries, 200 marked in data, 61 marked in output, 20 listed: --rows N," in text
 
 
+def test_what_is_counted_over_the_marked_entries_alone_says_so() -> None:
+    inputs = {"data": np.zeros(3), "indices": np.zeros((300, 1), int), "updates": np.ones(300)}
+    below = "output[0], 200 times: 0 + 1 + 1 + 1 + … + 1 = 200\ncounted over 200 of 300 entries\n"
+    assert below in drawn(trace("onnx.scatter_nd", inputs, {"reduction": "add"}))
+    negative = trace("onnx.gather", {"data": np.arange(2000), "indices": -1 - np.arange(1000)})
+    below = "and 196 more such numbers\ncounted over 200 of 1,000 entries\n"
+    assert below in drawn(negative)
+    assert "counted over" not in drawn(negative, limit=1000)
+    few = trace("onnx.gather", {"data": [1, 2], "indices": [-1] * 300})
+    assert "counted over" not in drawn(few)
+
+
 def test_cells_of_entries_not_drawn_are_not_called_untouched() -> None:
     few = trace("onnx.gather", {"data": np.zeros((9, 2, 2)), "indices": [0]})
     many = trace("onnx.gather", {"data": np.zeros((90, 2, 2)), "indices": [0] * 500})
