@@ -15,6 +15,7 @@ from gscli.views.lenses import split_into_regions
 from gscli.views.lines import render_text
 from gscli.views.look import ViewOptions
 from gscli.views.picture import Picture
+from gscli.views.terminal.frames import Frames
 from gscli.views.terminal.legend import MAX_LETTERS, SHIFTS
 
 FRAME = re.compile(r"│(.*)│$")
@@ -43,8 +44,9 @@ def test_letters_lie_where_their_cells_do(seed: int) -> None:
     cells = [(rng.randrange(shape[0]), rng.randrange(shape[1])) for _ in range(count)]
     text = drawn(scattered(cells, shape))
     lines = frame(text)
-    marked = dict.fromkeys(["lie too close to be marked", "are drawn as ·"], 0)
-    marked |= {words: int(count) for count, words in re.findall(r"⋯ (\d+) entries (.*)", text)}
+    marked = dict.fromkeys(["too close to be marked", "drawn as ·"], 0)
+    notes = re.findall(r"⋯ (\d+) (?:entries are|entry is) (.*)", text)
+    marked |= {words: int(count) for count, words in notes}
     missing = 0
     for number, (row, column) in list(enumerate(cells))[:MAX_LETTERS]:
         line = lines[row * len(lines) // shape[0]]
@@ -60,7 +62,7 @@ def test_an_entry_beneath_others_is_not_called_a_point() -> None:
     found = trace("onnx.gather", {"data": np.zeros((3000, 3000)), "indices": np.arange(100)})
     text = drawn(found)
     assert "·" not in text
-    assert "⋯ 91 entries lie too close to be marked" in text
+    assert "⋯ 91 entries are too close to be marked" in text
 
 
 def test_a_slice_reaches_across_its_map() -> None:
@@ -77,6 +79,19 @@ def test_planes_that_are_touched_have_a_map_each() -> None:
     inputs["updates"] = np.array([1.0, 2.0])
     text = drawn(trace("onnx.scatter_nd", inputs), 120)
     assert re.search(r"^ *.*\[1,:,:\] +\[7,:,:\]", text, re.MULTILINE)
+    places = [[plane, plane, 5] for plane in (0, 1, 2, 3, 4, 5, 6, 6)]
+    many = {"data": np.zeros((9, 90, 90)), "indices": places}
+    assert "⋯ 2 entries are on no map\n" in drawn(trace("onnx.gather_nd", many))
+    many["indices"] = places[:-1]
+    assert "⋯ 1 entry is on no map\n" in drawn(trace("onnx.gather_nd", many))
+
+
+def test_entries_of_a_later_step_have_letters_too() -> None:
+    inputs = {"data": np.zeros((90, 90)), "indices": np.arange(60)[:, None]}
+    frame_of_last = Frames(trace("onnx.gather_nd", inputs), ViewOptions(color="none")).step(60)
+    text = render_text(frame_of_last, frame_of_last.options)
+    assert "ah" in "".join(frame(text))
+    assert "·" not in text
 
 
 def test_each_neighbourhood_has_a_lens_with_was_and_is(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import product
 
+from gscli.base.words import format_count
 from gscli.layout.axes import Shape
 from gscli.traces import Entry
 from gscli.views.lenses import group_by_plane
@@ -80,11 +81,14 @@ def draw_plane_maps(
     planes, across = group_by_plane(marks), look.signs.across
     drawn = [_PlaneMap(shape[-MATRIX:], *plane, width, look) for plane in planes[:MOST_PLANES]]
     counts = {
-        "entries lie too close to be marked": sum(outline.crowded for outline in drawn),
-        f"entries are drawn as {look.signs.point}": sum(outline.points for outline in drawn),
-        "more touched planes": len(planes) - len(drawn),
+        "too close to be marked": sum(outline.crowded for outline in drawn),
+        f"drawn as {look.signs.point}": sum(outline.points for outline in drawn),
+        "on no map": sum(len(plane[1]) for plane in planes[MOST_PLANES:]),
     }
-    notes = [[(f"{across} {count} {text}", look.dim)] for text, count in counts.items() if count]
+    notes: list[Line] = [
+        [(f"{across} {format_count(count, 'entry is', 'entries are')} {text}", look.dim)]
+        for text, count in counts.items() if count
+    ]  # fmt: skip
     return [make_block(list(outline.lines())) for outline in drawn], notes
 
 
@@ -102,8 +106,8 @@ class _PlaneMap:
         self._wide = min(room, max(NARROWEST, round(self._high * _ASPECT * columns / rows)))
         self._canvas: list[Line] = [[(" ", PLAIN)] * self._wide for _ in range(self._high)]
         self.points = letters = 0
-        for mark in marks:  # points last
-            if mark.number < MAX_LETTERS:
+        for number, mark in enumerate(marks):  # points last
+            if number < MAX_LETTERS:
                 letters += self._draw_letter(mark, *self._draw_extent(mark)[0])
             else:
                 places = self._draw_extent(mark, look.signs.point)
