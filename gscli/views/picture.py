@@ -101,14 +101,20 @@ class TraceDrawing(Drawing):
         return (beside, slim) if fewer else (below, group)
 
     def render_legend(
-        self, remarks: Sequence[str], drawing: Sequence[Line], width: int, point: str = ""
-    ) -> list[Line]:
+        self, remark: str, entries: Sequence[Entry], drawing: Sequence[Line], width: int,
+        point: str = "",
+    ) -> list[Line]:  # fmt: skip
         """What is told below a drawing, and what its signs mean: one line where both fit in it.
 
-        `point`: what a lone point means there.
+        `entries`: those whose numbers may have a sign there; `point`: what a lone point means.
         """
         text = "\n".join("".join(part for part, _ in line) for line in drawing)
-        parts = [part for part in (*remarks, explain_signs(text, self.signs, point)) if part]
+        parts = [remark, explain_signs(text, self.signs, point)]
+        if entries:
+            from gscli.views.words.below import explain_outcome_signs
+
+            parts.insert(1, explain_outcome_signs(self.trace, entries, self.signs, text))
+        parts = list(filter(None, parts))
         joined = "   ".join(parts)
         parts = [joined] if parts and cell_len(joined) <= width else parts
         return [line for part in parts for line in wrap_paragraph(part, width, self.look.dim)]
@@ -179,15 +185,14 @@ class Picture(TraceDrawing):
         self.shown_differences = group.wrong
         if options.show is None:
             lines += self.wrap(describe_purpose(trace), width)
-            text, means = self._render_remarks(group.numbers, width), self._format_counts()
+            text = self._render_remarks(group.numbers, width)
+            text += self.render_legend(self._format_counts(), [], drawing, width)
         else:
             from gscli.views.terminal.legend import render_entries
-            from gscli.views.words.below import explain_outcome_signs
             from gscli.views.words.facts import Describer
 
             text = render_entries(Describer(trace, group.numbers), self.listed_entries, width, look)
-            means = explain_outcome_signs(trace, self.listed_entries if text else [], self.signs)
-        text += self.render_legend([means], drawing, width)
+            text += self.render_legend("", self.marked_entries, drawing, width)
         lines += [*([[]] if lines else []), *drawing, *([[], *text] if text else [])]
         return lines + self._render_hidden(group, width)
 

@@ -14,8 +14,11 @@ from gscli.traces import Trace, trace
 from gscli.views.group import render_tensors
 from gscli.views.lines import render_text
 from gscli.views.look import ViewOptions
+from gscli.views.page.section import RunSection
+from gscli.views.page.sheets import TraceView
 from gscli.views.picture import Picture
 from gscli.views.subject import TensorView, find_box, make_views
+from gscli.views.terminal.frames import Frames
 from gscli.views.terminal.tables import make_tensor_drawing
 
 
@@ -157,6 +160,17 @@ def test_show_refuses_unknown_names() -> None:
     with pytest.raises(UsageError) as refused:
         drawn(duplicates(), show=("weights\x1b",))
     assert "x indices_0" in refused.value.valid
+
+
+def test_the_key_has_each_sign_that_is_drawn_and_no_other() -> None:
+    late = trace("onnx.gather", {"data": np.arange(40), "indices": [*range(25), -1]})
+    for show, key in (("indices", True), ("output", False)):
+        assert ("↺ counts from the end" in drawn(late, show=(show,), limit=3)) == key
+        step = Frames(late, ViewOptions(color="none", show=(show,))).step(26)
+        text = render_text(step, step.options)
+        assert ("↺ counts from the end" in text) == key
+    page = TraceView(late, ViewOptions(limit=3))
+    assert "↺" not in RunSection(page, 0).html(heading="h1")
 
 
 def test_slice_restricts_data_and_output() -> None:

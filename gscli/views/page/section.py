@@ -105,7 +105,10 @@ class RunSection:
         scene = self._scene
         sheets = (sheet.selection for tensor in scene.tensors for sheet in tensor.sheets)
         gaps = UTF8.across * any(not shown.has_all_columns for shown in sheets)
-        parts = [explain_outcome_signs(scene.trace, scene.entries, UTF8), explain_signs(gaps, UTF8)]
+        every = {cell.sign for tensor in scene.tensors for cell in tensor.cells.values()}
+        signs = "".join(UTF8.for_outcome(sign) for sign in every if sign is not None)
+        parts = [explain_outcome_signs(scene.trace, scene.entries, UTF8, signs)]
+        parts += [explain_signs(gaps, UTF8)]
         differs = any(cell.expected for cell in scene.output.cells.values())
         parts += [f"{UTF8.differs} what was expected"] * differs
         legend = "   ".join(filter(None, parts))

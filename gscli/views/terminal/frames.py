@@ -28,7 +28,6 @@ from gscli.views.subject import add_expected
 from gscli.views.summary import describe_purpose
 from gscli.views.terminal.explain import Explanation
 from gscli.views.terminal.legend import render_entries
-from gscli.views.words.below import explain_outcome_signs
 from gscli.views.words.facts import Describer
 from gscli.views.words.formula import Formula, cite_rule, explain_entry
 
@@ -129,9 +128,8 @@ class StepFrame(TraceDrawing):
         lines += self.wrap(reason, width, head=[("why  ", self.look.bold)])
         for text in more:
             lines += self.wrap(text, width, self.look.dim, head=[("     ", PLAIN)])
-        signs = explain_outcome_signs(trace, shown, self.signs)
         unread = "not read yet" if trace.kind == "gather" else ""
-        return lines + self.render_legend([signs], drawing, width, unread)
+        return lines + self.render_legend("", shown, drawing, width, unread)
 
 
 # Frames that are printed in a row, unless a limit says otherwise.

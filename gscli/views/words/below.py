@@ -129,14 +129,16 @@ def _describe_duplicate(teller: Describer, entries: Sequence[Entry]) -> str:
     return f"{reduced} = {teller.numbers.format_value(result)}"
 
 
-def explain_outcome_signs(trace: Trace, entries: Sequence[Entry], signs: Signs) -> str:
-    """The signs beside the index numbers of some entries.
+def explain_outcome_signs(
+    trace: Trace, entries: Sequence[Entry], signs: Signs, drawing: str
+) -> str:
+    """The signs in a drawing beside the index numbers of some entries.
 
     >>> from gscli.traces import trace
     >>> from gscli.views.look import ViewOptions
     >>> from gscli.views.look import choose_signs
     >>> found = trace("onnx.gather", {"data": [1, 2, 3], "indices": [-1]})
-    >>> explain_outcome_signs(found, found.entries(), choose_signs(ViewOptions()))
+    >>> explain_outcome_signs(found, found.entries(), choose_signs(ViewOptions()), "-1↺")
     '↺ counts from the end'
     """
     outcomes = {index.outcome for entry in entries for index in entry.adjustments}
@@ -145,7 +147,7 @@ def explain_outcome_signs(trace: Trace, entries: Sequence[Entry], signs: Signs) 
         keys: dict[str, list[str]] = {}
         for outcome in outcomes:
             end = f", {describe_skips(trace.layout, outcome).word}" if sign == "skipped" else ""
-            if OUTCOMES[outcome].sign == sign:
+            if OUTCOMES[outcome].sign == sign and signs.for_outcome(sign) in drawing:
                 keys.setdefault(end, []).append(OUTCOMES[outcome].key)
         for end, words in sorted(keys.items()):
             texts.append(f"{signs.for_outcome(sign)} {' or '.join(sorted(words))}{end}")
