@@ -101,23 +101,22 @@ class TraceDrawing(Drawing):
         return (beside, slim) if fewer else (below, group)
 
     def render_legend(
-        self, remark: str, entries: Sequence[Entry], drawing: Sequence[Line], width: int,
-        point: str = "",
-    ) -> list[Line]:  # fmt: skip
+        self, remark: str, entries: Sequence[Entry], drawing: Sequence[Line], width: int
+    ) -> list[Line]:
         """What is told below a drawing, and what its signs mean: one line where both fit in it.
 
-        `entries`: those whose numbers may have a sign there; `point`: what a lone point means.
+        `entries`: those whose numbers may have a sign there.
         """
         text = "\n".join("".join(part for part, _ in line) for line in drawing)
-        parts = [remark, explain_signs(text, self.signs, point)]
+        parts = [remark, explain_signs(text, self.signs)]
         if entries:
             from gscli.views.words.below import explain_outcome_signs
 
             parts.insert(1, explain_outcome_signs(self.trace, entries, self.signs, text))
-        parts = list(filter(None, parts))
-        joined = "   ".join(parts)
-        parts = [joined] if parts and cell_len(joined) <= width else parts
-        return [line for part in parts for line in wrap_paragraph(part, width, self.look.dim)]
+        joined = "   ".join(filter(None, parts))
+        parts = [joined] if cell_len(joined) <= width else parts
+        dim = self.look.dim
+        return [line for part in filter(None, parts) for line in wrap_paragraph(part, width, dim)]
 
 
 class Picture(TraceDrawing):
@@ -167,10 +166,8 @@ class Picture(TraceDrawing):
     @cached_property
     def listed_entries(self) -> list[Entry]:
         """The entries that the legend lists."""
-        limit = self.options.limit
-        if limit is None and not self.options.full:
-            limit = MAX_LISTED_ENTRIES
-        return self.marked_entries[:limit]
+        limit, most = self.options.limit, None if self.options.full else MAX_LISTED_ENTRIES
+        return self.marked_entries[: most if limit is None else limit]
 
     def _draw_lines(self, width: int) -> list[Line]:
         """Title, what happens in a sentence, the entries and the grid that they touch.

@@ -7,7 +7,6 @@ stand below a picture too.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from math import prod
 
 import numpy as np
@@ -18,7 +17,7 @@ from gscli.base.words import format_count, format_shape
 from gscli.kernel.reductions import REDUCTION_WORDS
 from gscli.kernel.tiles import cell_addresses
 from gscli.layout import Layout
-from gscli.layout.axes import Box, Fit, Shape
+from gscli.layout.axes import Box, Fit
 from gscli.plan.indices import MOST_FLATITER_AXES
 from gscli.traces import Trace
 from gscli.views.look import Signs
@@ -222,10 +221,8 @@ def _describe_numbers(layout: Layout) -> tuple[str, str]:
 _SEVERAL = r"(?<![^\s(])([a-zA-Z]+)\+(\d+)(?=:|\s)"
 
 
-def explain_signs(drawing: str, signs: Signs, point: str = "") -> str:
+def explain_signs(drawing: str, signs: Signs) -> str:
     """The signs that stand alone in a drawing, and the letters of a crowded cell.
-
-    `point`: what a lone point means there.
 
     >>> from gscli.views.look import ViewOptions
     >>> from gscli.views.look import choose_signs
@@ -235,12 +232,12 @@ def explain_signs(drawing: str, signs: Signs, point: str = "") -> str:
     texts, gaps = list[str](), {signs.across: "columns", signs.down: "rows"}
     # Neither texts of cells nor notes, as `⋯ 3 planes untouched` is one.
     drawing = re.sub(rf'"[^"]*"|{re.escape(signs.across)} [\d,]+ ', "", drawing)
-    words = {*drawing.split()}
+    words = {part for word in drawing.split() for part in (word, word.rpartition(":")[2])}
     left_out = {sign: what for sign, what in gaps.items() if sign in words}
     if left_out:
         texts.append(f"{' '.join(left_out)} {' and '.join(left_out.values())} left out")
-    if point and signs.point in words:
-        texts.append(f"{signs.point} {point}")
+    if signs.point in words and f"drawn as {signs.point}" not in drawing:
+        texts.append(f"{signs.point} not read")
     for dtype, least in LEAST_NAMED.items():
         if re.search(rf"\bleast {dtype}\b", drawing):
             texts.append(f"least {dtype}: {least}")
@@ -289,21 +286,6 @@ def count_cells(trace: Trace) -> Counts | None:
     changed = _count_changed(trace, cells) if scatters else None
     lost = int(np.count_nonzero(~reached)) if scatters else 0
     return Counts(count, skipped, int(cells.size), int((times > 1).sum()), changed, lost)
-
-
-def cell_numbers(boxes: Sequence[Box], shape: Shape) -> Indices:
-    """Row-major numbers of the cells of every box, one after the other.
-
-    >>> cell_numbers([((1, 2), (0, 2))], (3, 4))
-    array([4, 5])
-    """
-    parts = [np.zeros(0, np.int64)]
-    for box in boxes:
-        numbers = np.zeros(1, np.int64)
-        for size, ends in zip(shape, box, strict=True):
-            numbers = np.add.outer(numbers * size, np.arange(*ends)).reshape(-1)
-        parts.append(numbers)
-    return np.concatenate(parts)
 
 
 def _count_changed(trace: Trace, cells: Indices) -> int:

@@ -325,6 +325,13 @@ def test_cells_of_listed_entries_that_find_no_room_are_counted(count: int) -> No
     assert re.search(r"⋯ \d+ planes not shown", planes)
 
 
+def test_cells_that_many_entries_touch_count_once() -> None:
+    inputs = {"input": np.zeros((1, 20_000)), "index": [0] * 60}
+    found = trace("torch.index_fill", inputs, {"dim": 0, "value": 5})
+    assert "not shown</p>" not in render_page([found], options=ViewOptions(full=True))
+    assert "19,994 cells of the listed entries not shown</p>" in render_page([found])
+
+
 @pytest.mark.parametrize("limit", [7, 0])
 def test_untold_entries_are_counted(limit: int) -> None:
     found = trace("onnx.gather", {"data": [1, 2], "indices": [0, 1] * 50})

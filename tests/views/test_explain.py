@@ -15,7 +15,7 @@ from gscli.views.lines import render_text
 from gscli.views.look import ViewOptions
 from gscli.views.picture import Picture
 from gscli.views.subject import make_views
-from gscli.views.summary import Counts, cell_numbers, count_cells, describe_purpose
+from gscli.views.summary import Counts, count_cells, describe_purpose
 from gscli.views.terminal.explain import Explanation
 from gscli.views.terminal.frames import Frames
 from gscli.views.texts import NumberFormat
@@ -263,12 +263,6 @@ def test_nothing_is_counted_where_data_has_no_cells() -> None:
     inputs = {"operand": np.zeros((0, 1)), "scatter_indices": [[0]], "updates": [[10.0]]}
     found = trace("jax.lax.scatter_add", inputs, attrs)
     assert "0 of 0 cells changed, 1 of 1 entries dropped" in told(found)
-
-
-def test_cells_of_slices_are_numbered_row_major() -> None:
-    assert cell_numbers([((0, 2), (1, 3))], (2, 4)).tolist() == [1, 2, 5, 6]
-    assert cell_numbers([], (2, 4)).size == 0
-    assert cell_numbers([()], ()).tolist() == [0]
 
 
 def test_too_many_cells_are_not_counted() -> None:

@@ -140,4 +140,4 @@ def test_a_point_on_a_map_is_not_called_unread() -> None:
     options = ViewOptions(color="none")
     drawn = render_text(Picture(trace("onnx.scatter_nd", inputs), options), options)
     assert "·" in drawn
-    assert "not read yet" not in drawn
+    assert "not read" not in drawn

@@ -92,7 +92,8 @@ def test_what_is_counted_over_the_marked_entries_alone_says_so() -> None:
     assert below in drawn(negative)
     assert "counted over" not in drawn(negative, limit=1000)
     few = trace("onnx.gather", {"data": [1, 2], "indices": [-1] * 300})
-    assert "counted over" not in drawn(few)
+    assert "counted over 200 of 300 entries" in drawn(few)
+    assert "counted over" not in drawn(few, full=True)
 
 
 def test_cells_of_entries_not_drawn_are_not_called_untouched() -> None:

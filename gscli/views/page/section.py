@@ -104,14 +104,12 @@ class RunSection:
     def _render_legend(self) -> str:
         scene = self._scene
         sheets = (sheet.selection for tensor in scene.tensors for sheet in tensor.sheets)
-        gaps = UTF8.across * any(not shown.has_all_columns for shown in sheets)
-        every = {cell.sign for tensor in scene.tensors for cell in tensor.cells.values()}
-        signs = "".join(UTF8.for_outcome(sign) for sign in every if sign is not None)
-        parts = [explain_outcome_signs(scene.trace, scene.entries, UTF8, signs)]
-        parts += [explain_signs(gaps, UTF8)]
-        differs = any(cell.expected for cell in scene.output.cells.values())
-        parts += [f"{UTF8.differs} what was expected"] * differs
-        legend = "   ".join(filter(None, parts))
+        signs = [UTF8.across] * any(not shown.has_all_columns for shown in sheets)
+        cells = [cell for tensor in scene.tensors for cell in tensor.cells.values()]
+        drawn = " ".join([*signs, *{UTF8.for_outcome(cell.sign) for cell in cells if cell.sign}])
+        outcomes = explain_outcome_signs(scene.trace, scene.entries, UTF8, drawn)
+        differing = f"{UTF8.differs} what was expected" * any(cell.expected for cell in cells)
+        legend = "   ".join(filter(None, [outcomes, explain_signs(drawn, UTF8), differing]))
         return f'<p class="key">{escape(legend)}</p>' if legend else ""
 
     def _render_diagnosis(self) -> str:

@@ -8,9 +8,7 @@ Everything that a reader sees or hears is in the markup, so the page reads witho
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from itertools import groupby
-
-import numpy as np
+from itertools import groupby, product
 
 from gscli.base.arrays import dtype_name
 from gscli.base.words import format_count
@@ -22,7 +20,6 @@ from gscli.views.page.cells import chip_class, entry_chip, render_map, spoken_en
 from gscli.views.page.sheets import PageCell, PageTensor
 from gscli.views.page.words import OUTCOME_WORDS, format_shape_words
 from gscli.views.sheet import Coordinates, Positions, Selection, fill_gaps
-from gscli.views.summary import COUNTED_CELLS, cell_numbers
 
 # Rows and columns of one table; a browser lays out and paints anew only what changes or comes in
 # sight, and headers are never far.
@@ -30,6 +27,9 @@ BLOCK, CHUNK = 25, 10
 
 # Entries that one cell names; of more, the first and the last.
 LETTERS = 4
+
+# Touched cells of one tensor that are counted, many times those that a page shows.
+COUNTED_CELLS = 1 << 17
 
 
 class TensorTables:
@@ -235,14 +235,14 @@ def describe_hidden_cells(tensor: PageTensor) -> Iterator[str]:
     """What of the tensor is not drawn, in words."""
     if tensor.hidden_planes > 0:
         yield f"⋯ {format_count(tensor.hidden_planes, 'plane')} not shown"
-    boxes = [mark.box for mark in tensor.subject.marks]
+    boxes = {mark.box for mark in tensor.subject.marks}
     if sum(map(box_size, boxes)) > COUNTED_CELLS:
         yield "most of the touched cells are not shown"
         return
-    touched = np.unique(cell_numbers(boxes, tensor.shape)).size
-    hidden = int(touched) - sum(bool(cell.entries) for cell in tensor.cells.values())
-    if hidden > 0:
-        yield f"{format_count(hidden, 'cell')} of the listed entries not shown"
+    touched = {at for box in boxes for at in product(*(range(*span) for span in box))}
+    hidden = touched - {at for at, cell in tensor.cells.items() if cell.entries}
+    if hidden:
+        yield f"{format_count(len(hidden), 'cell')} of the listed entries not shown"
 
 
 def _split_positions(places: Positions, size: int) -> list[Positions]:

@@ -128,8 +128,7 @@ class StepFrame(TraceDrawing):
         lines += self.wrap(reason, width, head=[("why  ", self.look.bold)])
         for text in more:
             lines += self.wrap(text, width, self.look.dim, head=[("     ", PLAIN)])
-        unread = "not read yet" if trace.kind == "gather" else ""
-        return lines + self.render_legend("", shown, drawing, width, unread)
+        return lines + self.render_legend("", shown, drawing, width)
 
 
 # Frames that are printed in a row, unless a limit says otherwise.

@@ -46,12 +46,11 @@ def make_remarks(
     """
     if teller.is_empty:
         return []
-    numbers = list(_iter_index_remarks(teller, entries, signed=signed))
-    are_written = duplicates and teller.trace.kind == "scatter"
-    cells = list(_iter_duplicate_remarks(teller, entries)) if are_written else []
-    remarks = [*limit_remarks(numbers, "number"), *limit_remarks(cells, "cell")]
+    remarks = limit_remarks(list(_iter_index_remarks(teller, entries, signed=signed)), "number")
+    if duplicates and teller.trace.kind == "scatter":
+        remarks += limit_remarks(list(_iter_duplicate_remarks(teller, entries)), "cell")
     count, total = len(entries), teller.trace.entry_count
-    if count < total and (cells or numbers[LISTED:]):
+    if remarks and count < total:
         remarks.append(Remark((), f"counted over {count:,} of {total:,} entries"))
     return remarks
 
