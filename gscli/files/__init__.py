@@ -22,6 +22,7 @@ import sys
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import AbstractContextManager, suppress
 from itertools import islice
+from pathlib import Path
 from typing import BinaryIO
 
 from gscli.base import CannotRead, UsageError, check_rule, memory_error, translate_errors
@@ -186,8 +187,8 @@ def list_members(
         listed = list_arrays(stdin, suffix, max_bytes or MAX_BYTES)
         is_named = suffix in NAMED_COLUMNS and bool(listed[0].name)
         return listed if len(listed) > 1 or is_named else None
-    is_there = file_suffix(source.path) in STORES or os.path.isfile(source.path)
-    if source.kind != "file" or source.member is not None or not is_there:
+    is_pipe = os.path.exists(source.path) and Path(source.path).is_fifo()  # which is read once
+    if source.kind != "file" or source.member is not None or is_pipe:
         return None
     return members(source.path, max_bytes=max_bytes)
 

@@ -922,6 +922,16 @@ def test_no_hint_about_a_file_of_several_arrays_loses_the_others(
     assert not refusal(f"{command} -o other.npy", capsys)[0]
 
 
+@pytest.mark.parametrize("missing", ["no.npz", "no.npy", "n" * 300 + ".npy"])
+def test_a_file_that_is_not_there_comes_before_the_names_of_the_other(
+    missing: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    np.savez("two.npz", a=[1], b=[2])
+    for line in (f"gscli diff two.npz {missing}", f"gscli diff {missing} two.npz"):
+        code, printed = refusal(line, capsys)
+        assert (code, "cannot read n" in printed) == (66, True)
+
+
 def test_a_file_that_holds_every_input_or_column_is_not_replaced_by_a_result(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
