@@ -102,7 +102,7 @@ class ModelWatch(Report):
         if is_counted:
             self.calls[message.op_type] += 1
             self.indices += sum(inputs[name].size for name in inputs if name.endswith("indices"))
-        label = f"{sanitize(address, 60)} ({message.op_type}-{node.opset})"
+        label = f"{sanitize(address, 60)} ({message.op_type}, opset {node.opset})"
         label += f", run {self._runs[address]}" if self._runs[address] > 1 else ""
         try:
             _, answer = execute(node.operator, inputs, attrs)

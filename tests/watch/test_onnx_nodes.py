@@ -124,9 +124,9 @@ def function() -> OnnxModel:
 @pytest.mark.parametrize(
     ("values", "where", "maker"),
     [
-        (feeds([4], 2, [0, 1]), "/embed/Gather (Gather-18): indices[0] = 4", "an input of the mod"),
-        (feeds([0], 5, [0]), "/positions/Gather (Gather-18): indices[4] = 4", "by /Range (Range)"),
-        (feeds([0], 1, [9]), "/cache/ScatterND (ScatterND-18): indices[0,0] = 9", "held by the"),
+        (feeds([4], 2, [0, 1]), "/embed/Gather (Gather, opset 18): indices[0] = 4", "an input of"),
+        (feeds([0], 5, [0]), "/positions/Gather (Gather, opset 18): indices[4] = 4", "by /Range"),
+        (feeds([0], 1, [9]), "/cache/ScatterND (ScatterND, opset 18): indices[0,0] = 9", "held by"),
     ],
 )
 def test_the_first_bad_node_and_its_producer_are_named(
@@ -208,7 +208,7 @@ def test_the_run_of_a_loop_is_counted() -> None:
     assert "3 Gather; not judged: 3 answers inside branches or loops" in aside.last_line()
     report = watch_model(loop(), {"trips": np.array(6)})
     assert report.calls == {"Gather": 5}
-    where = "/decode/Gather (Gather-18), run 5: indices = 4"
+    where = "/decode/Gather (Gather, opset 18), run 5: indices = 4"
     assert where in report.report().replace("\n", "")
     report = watch_model(steps("trips"), {"last": np.array(9), "place": np.array([0])})
     assert where in report.report().replace("\n", "")
