@@ -212,7 +212,8 @@ class Signature:
             valid = f"{first} … {self.newest_version}"
             hint = f"without opset it is the newest {self.name}"
         elif number < first:
-            problem, valid, hint = f"{self.name} needs opset {first}", f"{first} and later", ""
+            last = f"… {self.last_version}" if self.last_version else "and later"
+            problem, valid, hint = f"{self.name} needs opset {first}", f"{first} {last}", ""
         else:
             return self.versions[bisect_right(self.versions, number) - 1]
         raise UsageError(problem, where=f"opset {number}", valid=valid, hint=hint)

@@ -229,7 +229,7 @@ def tensor_scatter(
     dim = normalize_axis(axis, past_cache.rank, of=past_cache.name)
     batch, steps = past_cache.shape[0], update.shape[dim] if dim < update.rank else 1
     problem = "the sequence axis cannot be the first one"
-    check_rule(dim > 0, problem, f"axis = {axis}", valid="1 and more")
+    check_rule(dim > 0, problem, f"axis = {axis}", valid="1 … r-1, or 1-r … -1")
     longest = min(steps, past_cache.shape[dim])
     check_exact_shape(update, (*past_cache.shape[:dim], longest, *past_cache.shape[dim + 1 :]))
     places = _slots(write_indices, batch, steps, past_cache.shape[dim] * (mode == "circular"))

@@ -178,7 +178,8 @@ def describe_skips(layout: Layout, outcome: IndexOutcome = "outside") -> SkipWor
     if layout.policy.is_refused and outcome not in ("ignored", "below"):
         return SkipWords("refused", "is refused", "refused, so that none is")
     if layout.kind == "gather" and layout.fold is None:
-        return SkipWords("filled", "reads the fill value", "read the fill value")
+        what = "the fill value" if layout.output_size else "nothing"
+        return SkipWords("filled", f"reads {what}", f"read {what}")
     return SkipWords("dropped", "is dropped", "dropped")
 
 

@@ -130,6 +130,7 @@ WARNED = [
     ("tf gather '[1,2,3]' '[9]' --device gpu", "reads the fill value"),
     ("mxnet take '[1,2,3]' '[7,-1]'", "7 is clipped to 2"),
     ("tf gather '[1,2,3]' 9 --device gpu", "indices = 9 is outside"),
+    ("caffe2 gather '[[],[]]' '[9]'", "INDICES[0] = 9 is outside and reads nothing"),
 ]
 
 

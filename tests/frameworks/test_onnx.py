@@ -66,6 +66,8 @@ def test_what_an_opset_does_not_have_is_refused() -> None:
 
 def test_scatter_ended_with_opset_10() -> None:
     assert run("scatter", LINE, [-1], [7]).tolist() == [10, 20, 7]
+    with pytest.raises(UsageError, match="scatter needs opset 9; opset 8; valid: 9 … 10"):
+        run("scatter", LINE, [0], [7], opset=8)
     with pytest.raises(UsageError, match="scatter ended with opset 10") as caught:
         run("scatter", LINE, [0], [7], opset=11)
     assert "scatter-elements" in caught.value.hint
