@@ -60,9 +60,6 @@ Mode: TypeAlias = Annotated[
     Literal["clip", "wrap", "raise"],
     Option("what an index outside 0 … s-1 means: the nearest row, the remainder, a refusal"),
 ]
-PickMode: TypeAlias = Annotated[
-    Literal["clip", "wrap"], Option("an index outside 0 … s-1 means the nearest cell or wraps")
-]
 
 
 @FRAMEWORK.operator(
@@ -181,7 +178,9 @@ def pick(
     *,
     axis: Annotated[int, AxisOption("axis of data that is indexed, -r … r-1")] = -1,
     keepdims: Annotated[bool, Option("keep the axis in the result, with length 1")] = False,
-    mode: PickMode = "clip",
+    mode: Annotated[
+        Literal["clip", "wrap"], Option("an index outside 0 … s-1 means the nearest cell or wraps")
+    ] = "clip",
 ) -> NewOutput:
     """Take one cell for each position off the axis.
 

@@ -127,8 +127,7 @@ def gather_nd(
     _check_dtypes(data, indices, opset, ("int64",))
     check_min_rank(indices)
     check_batch_dims(batch_dims, 0, min(data.rank, indices.rank) - 1, data, indices)
-    longest = data.rank - batch_dims
-    check_vector_length(indices, longest, "an empty vector would address the whole tensor")
+    check_vector_length(indices, data.rank - batch_dims, "an empty vector would name all of data")
     return gather_layout(data, address_vectors(data, indices, batch_dims), FROM_END)
 
 

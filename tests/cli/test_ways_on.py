@@ -548,7 +548,7 @@ def test_a_mask_in_place_of_indices_is_turned_into_positions() -> None:
         ),
         ("torch scatter-add [0] [0] [1.5] --dim 0", "--dtype float64 converts input and src"),
         ("numpy getitem '[1,2,3]' '[1,0],::2'", "'[1,0]' ::2"),
-        ("gather-nd '[[0,1],[2,3]]' '[]'", "an empty vector would address the whole tensor"),
+        ("gather-nd '[[0,1],[2,3]]' '[]'", "an empty vector would name all of data"),
         (
             "scatter-update '[[1,2,3]]' '[1.5]' '[[1,2,3]]' 0",
             "indices[0] = 1.5 is not a whole number",

@@ -109,7 +109,7 @@ def scatter_elements_update(
     addressing = address_elements(data, indices, number)
     problem = f"{indices.name} is longer than {data.name} along the axis"
     fits = not old or indices.shape[number] <= data.shape[number]
-    legal, hint = f"0 … {data.shape[number]} on axis {number}", "--opset 12"
+    legal, hint = f"0 … {data.shape[number]} on axis {number}", "opset 12 takes it"
     check_axis_size(fits, problem, data, indices, number, legal, hint=hint)
     check_exact_shape(updates, indices.shape, f"{indices.name}.shape")
     policy = unchecked_policy(WRITES_BEFORE, "unchecked", refuses_negative=old)
