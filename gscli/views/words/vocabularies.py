@@ -169,16 +169,20 @@ def describe_index(
     >>> (entry,) = found.entries()
     >>> describe_index(Describer(found, NumberFormat()), entry.adjustments[0], "remark")
     '-1 counts from the end: row 1'
+    >>> found = trace("jax.at.set", {"x": [], "indices_0": [5], "values": [1]})
+    >>> (entry,) = found.entries()
+    >>> describe_index(Describer(found, NumberFormat()), entry.adjustments[0], "remark")
+    '5 is outside an empty axis: dropped'
     """
-    layout, words = teller.trace.layout, OUTCOMES[index.outcome]
+    layout, template = teller.trace.layout, getattr(OUTCOMES[index.outcome], audience)
     axis = layout.column_axes[index.slot]
     low, high = legal_range(layout.axes[axis], layout.policy)
     fate = describe_skips(layout, index.outcome).word
     fate = f"filled with {teller.format_fill()}" if fate == "filled" else fate
     place = f"{name_axes(layout)[axis]} {index.coordinate}"
     return index.format(
-        getattr(words, audience), place=place, low=low, high=high, fate=fate,
-        change=index.change(layout), does=describe_effect(layout, index.outcome),
+        template, place=place, fate=fate, does=describe_effect(layout, index.outcome),
+        change=index.change(layout), legal=f"{low} … {high}" if high >= 0 else "an empty axis",
     )  # fmt: skip
 
 
