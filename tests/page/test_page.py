@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from conftest import FRAMEWORKS, arguments, load_cases, operator_name, slow
 from page.examples import EXAMPLES, HOSTILE, added, averaged, dropped, gathered, large, sliced
+from recording.scenes import outside
 
 from gscli import trace
 from gscli.base import ContentRefused, GscliError, LimitRefused, UsageError
@@ -509,6 +510,12 @@ def test_the_key_tells_the_signs_that_occur() -> None:
     assert '<p class="key">' not in render_page([sliced()])
     long = trace("onnx.gather", {"data": np.arange(40), "indices": [39]})
     assert "⋯ columns left out" in render_page([long])
+    inputs = {"input": np.zeros(2), "index": [1] * 40, "source": np.ones(40)}
+    upright = trace("torch.index_add", inputs, {"dim": 0})
+    assert "left out" not in render_page([upright])
+    parts = render_page([outside()], options=ViewOptions(limit=3))
+    (key,) = re.findall('<p class="key">(.*?)</p>', parts)
+    assert key == "✗ out of range, dropped"
 
 
 def test_batches_are_named() -> None:

@@ -103,7 +103,8 @@ class RunSection:
 
     def _render_legend(self) -> str:
         scene = self._scene
-        sheets = (sheet.selection for tensor in scene.tensors for sheet in tensor.sheets)
+        wide = [tensor for tensor in scene.tensors if not tensor.is_upright]  # others have rows
+        sheets = (sheet.selection for tensor in wide for sheet in tensor.sheets)
         signs = [UTF8.across] * any(not shown.has_all_columns for shown in sheets)
         cells = [cell for tensor in scene.tensors for cell in tensor.cells.values()]
         drawn = " ".join([*signs, *{UTF8.for_outcome(cell.sign) for cell in cells if cell.sign}])

@@ -141,6 +141,8 @@ def explain_outcome_signs(
     '↺ counts from the end'
     """
     outcomes = {index.outcome for entry in entries for index in entry.adjustments}
+    if any(entry.dropped for entry in entries):  # parts of windows, whose numbers have no sign
+        outcomes.add("outside")
     texts: list[str] = []
     for sign in ("wrapped", "clipped", "skipped"):
         keys: dict[str, list[str]] = {}
