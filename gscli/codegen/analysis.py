@@ -123,12 +123,6 @@ class CallAnalysis:
         """Whether several updates go to one cell."""
         return bool(find_duplicate_writers(self._live_plan, 1).total)
 
-    @property
-    def writes_one_value(self) -> bool:
-        """Whether all entries bring the same, so that it is no matter which of them stays."""
-        _, name = self.layout.value_names
-        return name is None or (self.plan.inputs[name].size == 1 < self.layout.entry_count)
-
     @cached_property
     def has_wide_values(self) -> bool:
         """Whether a value does not survive a conversion to 32 bits: of the output, and of what is

@@ -41,8 +41,11 @@ def list_breaking_inputs(translation: Translation) -> Iterator[str]:
     for name in analysis.operator.counted_inputs(layout.attributes):
         yield f"other {name}: the size of output here is that of these"
     if layout.kind == "scatter":
-        can_differ = layout.can_share_cells and not analysis.writes_one_value
-        if layout.reduction == "none" and can_differ and not target.keeps_last_write:
+        replaces = layout.reduction == "none" and layout.can_share_cells
+        values = analysis.arrays_by_variable.get("updates")
+        # Of entries that all bring one value it is no matter which stays.
+        can_differ = values is not None and not values.size == 1 < layout.entry_count
+        if replaces and can_differ and not target.keeps_last_write:
             yield _describe_duplicates(analysis, target)
         yield from _iter_breaking_values(analysis, target)
 

@@ -191,8 +191,7 @@ def setitem(
     """
     addressing = run_subscript(a, subscript, indices, NOTATION)
     _check_castable(a, values)
-    own_mask = ["m" if a.shape else "b", *"+" * (a.rank - 1)]
-    fits = values.rank <= 1 or subscript != ", ".join(own_mask)
+    fits = values.rank <= 1 or subscript != ", ".join(["m" if a.rank else "b", *"+" * (a.rank - 1)])
     problem = "values for a mask of a's own shape have at most one axis"
     check_rule(fits, problem, values, a, valid="rank 0 or 1")
     updates = _broadcast_values(values, addressing.result_shape, "the shape of a[…]")

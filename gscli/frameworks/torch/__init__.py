@@ -81,8 +81,8 @@ def cast_scalar(name: str, value: Number, dtype: str) -> Number:
     >>> cast_scalar("value", 2.9, "int32"), cast_scalar("value", -1, "uint8")
     (2, -1)
     """
+    where = f"{name} = {value!r}"[:200]
     if isinstance(value, str):
-        where = f"{name} = {value!r}"[:200]
         raise UsageError(f"{name} takes one number", where=where, valid="true, 2, 0.5, 1+2j")
     if dtype == "bool":
         return bool(value)
@@ -94,7 +94,6 @@ def cast_scalar(name: str, value: Number, dtype: str) -> Number:
     else:
         parts, legal = [value], f"{dtype_min(part)} … {dtype_max(part)}"
     if lost or not all(_is_representable(number, part) for number in parts):
-        where = f"{name} = {value!r}"[:200]
         raise DtypeRefused(f"{name} does not fit {dtype}", where=where, valid=legal)
     if isinstance(value, complex):
         return value

@@ -47,9 +47,8 @@ def _unpool(rank: int, example: str) -> FamilyMember:
         check_exact_shape(indices, input.shape, f"that of {input.name}")
         planes = input.shape[:-rank]
         sizes = output_size
-        if sizes is not None and len(sizes) == rank + 2:
-            sizes = sizes[2:]
         if sizes is not None:
+            sizes = sizes[2:] if len(sizes) == rank + 2 else sizes
             _check_sizes(len(sizes) == rank, "output_size", sizes, f"{rank} or {rank + 2} sizes")
         if kernel_size is not None:
             steps = kernel_size if stride in (None, ()) else stride
