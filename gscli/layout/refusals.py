@@ -138,8 +138,8 @@ def broadcast_updates(values: Tensor, shape: Shape, parts: str, *, cast: bool = 
     fits = values.rank <= len(shape) and all(size in (1, extent) for size, extent in pairs)
     problem = f"{values.name} does not stretch to the cells it is for"
     facts = f"{values.name} {format_shape(values.shape)}", f"wanted {format_shape(shape)} = {parts}"
-    fitting, legal = shape[-values.rank :], "sizes equal or 1, aligned at the last axis"
-    check_rule(fits, problem, *facts, name=values.name, wanted=fitting, valid=legal)
+    legal = f"rank 0 … {len(shape)}, sizes equal or 1, aligned at the last axis"
+    check_rule(fits, problem, *facts, name=values.name, wanted=shape[-values.rank :], valid=legal)
     return Updates(values.name, Fit.BROADCAST, cast=cast)
 
 

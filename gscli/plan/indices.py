@@ -219,12 +219,13 @@ def number_segments(numbers: SegmentNumbers, source: Array, grid: Shape) -> Indi
     if bad.size:
         place = tuple(bad[0].tolist())
         at, least, most = ",".join(map(str, place)), int(low[place]), int(high[place])
-        fit, meaning = "add up", f"the sizes of the segments, which add up to {size}"
+        limit = "" if numbers.is_strict else "at most "
+        meaning = f"the sizes of the segments, which add up to {limit}{size}"
         if numbers.are_offsets:
             end = " and, one more, where the last one ends" * numbers.has_end
-            fit, meaning = "ascend", f"where segments begin{end}: 0 … {size}"
+            meaning = f"where segments begin{end}, ascending: 0 … {size}"
         raise IndexRefused(
-            f"{numbers.source} do not {fit} to the size of the axis",
+            f"{numbers.source} do not fit the axis",
             where=f"{numbers.source}[{at}] = {source[place]}",
             details=(f"the axis has {format_count(size, 'cell')}",),
             valid=str(most) if least == most else f"{least} … {most}",

@@ -328,6 +328,16 @@ CONVERTED = "--svg x.svg, then rsvg-convert x.svg -o FILE"
             65,
             "lengths are the sizes of the segments, which add up to 2",
         ),
+        (
+            "torch segment-reduce [1.0,2.0] --lengths [1,2] --reduce sum --unsafe",
+            65,
+            "lengths are the sizes of the segments, which add up to at most 2",
+        ),
+        (
+            "torch embedding-bag [0,1] [[1.0],[2.0]] [1]",
+            65,
+            "offsets are where segments begin, ascending: 0 … 2",
+        ),
         ("gather-nd [[1],[2]] [0,1,1]", 65, "each index is a vector of its own: '[[0],[1],[1]]'"),
     ],
 )

@@ -452,3 +452,11 @@ def test_a_number_is_the_size_of_every_pooled_axis(sizes: dict[str, object], las
     assert gscli.run("torch.max_unpool2d", inputs, sizes).shape == (1, 2, last)
     with pytest.raises(UsageError, match="kernel_size"):
         gscli.run("torch.max_unpool2d", inputs, {"kernel_size": [2]})
+
+
+def test_what_is_legal_of_shapes_that_stretch_is_not_what_was_refused() -> None:
+    """Sizes of 1 alone are none of more axes."""
+    with pytest.raises(ShapeRefused, match="rank 0 … 1"):
+        run("masked_scatter", [1, 2], [[True, True]], [1, 2])
+    with pytest.raises(ShapeRefused, match="rank 0 … 1"):
+        run("index_put_", [1, 2], [0, 1], [[7, 8]])

@@ -8,7 +8,7 @@ from math import prod
 from typing import Annotated
 
 from gscli.base import check_rule
-from gscli.base.words import format_count, format_shape
+from gscli.base.words import format_count
 from gscli.declare import Mask
 from gscli.declare.attributes import AxisOption, Option
 from gscli.frameworks.operator import Comparison
@@ -76,8 +76,7 @@ def take_along_dim(
     """
     if dim is None:
         if 0 not in indices.shape:
-            check_dtype(input, DATA)
-            check_index_dtype(indices)
+            check_dtypes(input, DATA, indices)
         addressing = address_flat(input, indices)
         return gather_layout(input, addressing, RAISE_OUTSIDE, output_shape=(prod(indices.shape),))
     check_dtypes(input, DATA, indices, ("int64",))
@@ -137,7 +136,7 @@ def masked_scatter(input: Tensor, mask: Mask, source: Tensor) -> Layout:
     check_dtype(mask, ("bool",), WHY)
     check_same_dtype(input, source)
     shape = broadcast_shapes([input.shape, mask.shape], [input.name, mask.name])
-    legal = f"sizes equal or 1, aligned at the last axis of {format_shape(input.shape)}"
+    legal = f"rank 0 … {input.rank}, sizes equal or 1, aligned at the last axis of input"
     check_rule(shape == input.shape, "mask does not stretch to input", mask, input, valid=legal)
     addressing = _address_mask(input, mask, shape)
     (count,) = addressing.entry_shape
