@@ -421,9 +421,10 @@ def _format_attribute_help(attribute: Attribute) -> str:
 
 
 def _format_help(operator: Operator, path: str) -> str:
-    """Help: the docstring, then two runnable examples."""
+    """Help: the docstring, then runnable examples, the second of explain."""
     blocks = [part if "\n" not in part else f"\b\n{part}" for part in operator.doc.split("\n\n")]
-    bare = operator.command_line.removeprefix("gscli ")
-    verbs = dict.fromkeys((path.removeprefix("gscli").strip(), "explain"))
+    own, bare = path.removeprefix("gscli").strip(), operator.command_line.removeprefix("gscli ")
+    has_values = len(operator.inputs) > 1  # an only input is indices, which have no gradient
+    verbs = dict.fromkeys([own] * (has_values or own != "grad") + ["explain"])
     lines = [f"  gscli {verb}{' ' * bool(verb)}{bare} {operator.example}" for verb in verbs]
     return "\n\n".join([*blocks, "\n".join(["\b\nExamples:", *lines])])

@@ -86,10 +86,9 @@ def _operator_rules(operator: Operator) -> Iterator[Rule]:
             cells = _describe_duplicates(probe), _describe_untouched(probe)
             axis, versions = _describe_default_axis(operator), () if version is None else (version,)
             rule = Rule(operator, below, above, *cells, axis, versions, (name,))
-            is_new = rule.behaviours not in behaviours or not _AXES & changes.keys()
-            behaviours.add(rule.behaviours)
-            if is_new:
+            if rule.behaviours not in behaviours or not _AXES & changes.keys():
                 yield rule
+            behaviours.add(rule.behaviours)
 
 
 # Attributes that have a row of their own only where it differs from laying data flat.

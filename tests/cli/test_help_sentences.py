@@ -365,6 +365,7 @@ HELD: list[tuple[str, str, str, Any]] = [
     ("torch.embedding", "int32 or int64",
      f"torch embedding {of('int16', 0)} [[1.0]] --strict", "input cannot be int16"),
     ("torch.one_hot", "Write 1", "torch one-hot [1] --num-classes 3", [[0, 1, 0]]),
+    ("torch.one_hot", "no gradient", "grad torch one-hot [1]", "int64 has no gradient"),
     ("torch.one_hot", "Classes are int64",
      f"torch one-hot {of('int32', 0)} --num-classes 1 --strict", "input cannot be int32"),
     ("torch.embedding_bag", "of rank 2 is a bag",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from contextlib import suppress
 from pathlib import Path
@@ -54,6 +55,20 @@ def test_help_ends_with_two_examples_that_run(
         assert "error" not in printed.err
         if "--html" not in example:
             assert all(len(line) <= 100 for line in printed.out.splitlines())
+
+
+@every_operator
+def test_the_example_of_a_gradient_runs(
+    operator: Operator, capsys: pytest.CaptureFixture[str]
+) -> None:
+    grad = ["grad", *words(operator.command_line)]
+    assert run_safely([*grad, "--help"]) == 0
+    help_text = capsys.readouterr().out
+    for example in re.findall(r"^    (gscli grad .*)", help_text, re.MULTILINE):
+        assert run_safely(words(example)) == 0, example
+    assert f"gscli {' '.join(grad)} " in help_text.partition("Examples:")[2] or (
+        operator.full_name == "torch.one_hot"
+    )
 
 
 def test_the_summary_is_one_sentence() -> None:

@@ -65,8 +65,8 @@ def one_hot(
 ) -> NewOutput:
     """Write 1 at the class of each number into a row of zeros.
 
-    output = input ++ (num_classes) (shapes), of int64. Classes are int64, 0 … num_classes-1; an
-    input without numbers needs num_classes.
+    output = input ++ (num_classes) (shapes), of int64, which has no gradient. Classes are int64,
+    0 … num_classes-1; an input without numbers needs num_classes.
     """
     check_index_dtype(input, ("int64",))
     largest = (input.values or (-1,))[0]
