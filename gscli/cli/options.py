@@ -461,9 +461,13 @@ def check_combinations(options: Collection[CommandOption], values: Arguments) ->
         excluded = [known[name] for name in excludes if name in present]
         flags = [other.flags[-1] if other.flags else str(values[other.name]) for other in excluded]
         refuse_flags(flags, option.why)
-        if option.needs in {*values} - present:  # diff has tolerances, and no --expect
-            needed = known[option.needs]
-            hint = " ".join(("add", *needed.flags[-1:], needed.metavar)).rstrip()
+        needed = known.get(option.needs)
+        if needed and needed.name in {*values} - present:  # diff has tolerances, and no --expect
+            word = " ".join((*needed.flags[-1:], needed.metavar.strip("[]"))).rstrip()
+            barred = {name for other in present for name in known[other].excludes}
+            # What it needs may need another in turn, which may be barred.
+            conflicts = barred & {needed.name, needed.needs} or present & {*needed.excludes}
+            hint = f"add {word}, or " * (not conflicts) + f"leave out {option.flags[-1]}"
             raise UsageError(option.why, hint=hint)
 
 

@@ -775,6 +775,7 @@ def test_lessons_have_a_next_step(tmp_path: Path) -> None:
         ),
         ("samples first-look --plain", "--plain is how --run prints"),
         ("samples --palette mono", "--palette is how --run prints"),
+        ("batch --serve -q", "--serve answers every request"),
     ],
 )
 def test_no_option_is_passed_over_in_silence(
@@ -785,6 +786,31 @@ def test_no_option_is_passed_over_in_silence(
     first = json.loads(told)["error"]["problem"] if told.startswith("{") else told.splitlines()[0]
     assert (code, first.removeprefix("error: ")) == (2, problem)
     assert not ("--in-place" in words and "--svg" in told)  # which cannot stand together
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        ("gather [1] [0] --theme dark", "add --svg FILE, or leave out --theme"),
+        ("show [1] --stat --theme dark", "leave out --theme"),
+        ("explain gather [1] [0] --code torch --theme dark", "leave out --theme"),
+        ("explain gather [1] [0] --grad --quiz", "leave out --quiz"),
+        ("explain gather [1] [0] --python p", "add --check, or leave out --python"),
+        ("explain gather [1] [0] --grad --python p", "leave out --python"),
+        ("scatter-nd f64.npy [[0]] [1] --in-place --rtol 1", "leave out --rtol"),
+        ("scatter-nd f64.npy [[0]] [1] -o o.npy -m x", "leave out --message"),
+        ("scatter-nd f64.npy [[0]] [1] --in-place -m x", "leave out --message"),
+        ("samples first-look --plain --answer", "leave out --plain"),
+        ("samples --answer", "add NAME, or leave out --answer"),
+    ],
+)
+def test_an_option_is_not_added_where_another_excludes_it(
+    words: str, hint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert hint_of(refusal(f"gscli {words}", capsys)[1]) == hint
+    flag = hint.rpartition(" ")[2]
+    fewer = re.sub(f" ({flag}|-m)( [a-z1]+$|$)", "", words.replace("--plain ", ""))
+    assert refusal(f"gscli {fewer}", capsys)[0] == 0
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from functools import partial
 from gscli.base import UsageError, check_rule
 from gscli.base.arrays import Array, is_lazy
 from gscli.base.words import format_count
-from gscli.cli.options import Settings
+from gscli.cli.options import Settings, refuse_flags
 from gscli.disk.mapped import RegularFile
 from gscli.disk.system import trim_large_allocations
 from gscli.files.request import STORES, file_suffix
@@ -55,8 +55,8 @@ def make_patcher(
     file = inputs.file
     if any(map(is_lazy, plan.inputs.values())):
         return partial(_commit_to_store, settings=settings)
-    if settings.message is not None:
-        raise UsageError("--message is what a commit to an Icechunk store says")
+    problem = "--message is what a commit to an Icechunk store says"
+    refuse_flags(settings.list_flags("message"), problem)
     data, *_ = operator.input_names
     if plan.layout.kind != "scatter" or file is None or plan.layout.data_name != data:
         origin = inputs.origins.get(data, "") if plan.layout.kind == "scatter" else ""
