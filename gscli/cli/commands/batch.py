@@ -35,8 +35,11 @@ def batch(
         "[FILE.jsonl]", "jobs; standard input when none is named", complete_file, "-"
     ),
     quiet: bool = option("only what was refused or differs", short="-q"),
-    serve: bool = option("be a runtime: answer the requests of --on"),
-) -> int:
+    serve: bool = option(
+        "be a runtime: answer the requests of --on",
+        excludes=("quiet",), why="--serve answers every request",
+    ),
+) -> int:  # fmt: skip
     from gscli.lab.cases import read_lines
 
     if serve:
