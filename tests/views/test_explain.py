@@ -545,6 +545,18 @@ def test_a_number_that_counts_through_cells_is_no_coordinate_on_an_axis() -> Non
     assert "on a laid flat" in told(trace("numpy.put", {"a": [[1, 2]], "ind": [0], "v": [5]}))
 
 
+def test_an_index_without_entries_addresses_what_one_of_its_shape_would() -> None:
+    data, index, updates = np.zeros((3, 4)), np.zeros((1, 0), np.int64), np.zeros((1, 0))
+    text = told(trace("torch.gather", {"input": data, "index": index}, {"dim": 1}))
+    assert "input[i, index[i,j]]" in text
+    inputs = {"input": data, "index": index, "src": updates}
+    for text in (
+        told(trace("torch.scatter_add", inputs, {"dim": 1})),
+        told(trace("numpy.put", {"a": data, "ind": index[0], "v": updates})),
+    ):
+        assert "% 0" not in text
+
+
 @pytest.mark.parametrize("reduce", ["sum", "amax"])
 def test_a_cell_whose_old_value_does_not_count_is_said_to_forget_it(reduce: str) -> None:
     inputs = {"input": [9, 1], "index": [0, 0], "src": [2, 3]}

@@ -9,11 +9,12 @@ empty, where some of PyTorch's operators do not look at them.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
 from math import isfinite
 from typing import Annotated, TypeAlias
 
-from gscli.base import DtypeRefused, UsageError
+from gscli.base import DtypeRefused, ShapeRefused, UsageError
 from gscli.base.words import (
     COMPLEX,
     FLOATS,
@@ -60,10 +61,17 @@ def atleast_1d(tensor: Tensor) -> Tensor:
 def address_cells(data: Tensor, dim: int, index: Tensor) -> Addressing:
     """The addressing of gather and the scatter operators: each index replaces one coordinate.
 
-    An index without entries may have any rank and type, and data any type.
+    An index without entries may have any shape and type, and data any type: where it does not fit
+    data, that is addressed flat.
+
+    >>> index = Tensor("index", (1, 0), "int64")
+    >>> address_cells(Tensor("input", (3, 4), "bool"), 1, index).axes[1].column
+    0
     """
     axis = normalize_axis(dim, max(data.rank, 1), name="dim", of=data.name)
     if 0 in index.shape:
+        with suppress(ShapeRefused):
+            return address_elements(atleast_1d(data), index, axis)
         return address_flat(data, index)
     check_dtypes(data, DATA, index)
     return address_elements(atleast_1d(data), atleast_1d(index), axis)
