@@ -146,7 +146,7 @@ def take(
     remainder; raise (since release 1.6): only 0 … s-1, so even -1 and, on length 3, 2.2 are
     refused. bool indices count as 0 and 1.
     """
-    _check_legacy_shape(a, indices)
+    _check_legacy_shape(a, indices, hint="np-take knows both")
     return _build_take_layout(a, indices, axis, mode)
 
 
@@ -231,10 +231,10 @@ def _check_vectors_first(data: Tensor, indices: Tensor) -> None:
     check_rule(length <= MAX_VECTOR_LENGTH, problem, where, valid=f"1 … {MAX_VECTOR_LENGTH}")
 
 
-def _check_legacy_shape(*tensors: Tensor) -> None:
+def _check_legacy_shape(*tensors: Tensor, hint: str = "") -> None:
     """Before numpy's shapes came, rank 0 and size 0 meant "unknown" to MXNet."""
     problem = "MXNet's nd operators know neither scalars nor sizes of zero"
-    legal, hint = "rank 1 or more, no size 0", "np-take knows both"
+    legal = "rank 1 or more, no size 0"
     for tensor in tensors:
         has_sizes = tensor.rank > 0 and 0 not in tensor.shape
         check_rule(has_sizes, problem, tensor, valid=legal, hint=hint)

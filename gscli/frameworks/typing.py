@@ -90,7 +90,7 @@ def ask_if_swapped(refusal: IndexTypeRefused, arrays: Arrays, *, is_lossy: bool)
     # table has fewer rows than cells, but an index may be out of range as well.
     shapes = [] if is_lossy else [each.shape for each in arrays.values()]
     rows = max(chain([array.size], *shapes))
-    swapped = [other for other in others if _has_rows(arrays[other], rows)]
+    swapped = [other for other in others if name != "axis" and _has_rows(arrays[other], rows)]
     # Whole numbers that fit no other input were hardly meant as indices.
     if swapped and array.dtype.kind == "f" and (is_lossy or (array >= largest).any()):
         return f"are {swapped[0]} and {name} swapped? {swapped[0]} holds integers, {name} does not"

@@ -586,6 +586,15 @@ def test_a_mask_in_place_of_indices_is_turned_into_positions() -> None:
             "--keepdims says true, --no-keepdims says false; did you mean --axis=0?",
         ),
         ("gather 'data=[1, 2]' '[0]'", "--data '[1, 2]'"),
+        (
+            "openvino scatter-elements-update '[10,20,30]' '[0,-1,0]' '[1,2,3]' '[1.5]'",
+            "axis[0] = 1.5 is not a whole number",
+        ),
+        (
+            "mxnet gather-nd 5 '[[0],[1]]'",
+            f"an example that runs: gscli mxnet gather-nd {find_operator('mxnet.gather_nd').example}",
+        ),
+        ("mxnet take 5 '[0]'", "np-take knows both"),
         ("help index-select", "did you mean torch index-select?"),
         ("help torch.gather", "did you mean torch gather?"),
         ("rules onx", "did you mean onnx?"),
