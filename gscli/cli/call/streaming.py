@@ -55,8 +55,7 @@ def make_patcher(
     file = inputs.file
     if any(map(is_lazy, plan.inputs.values())):
         return partial(_commit_to_store, settings=settings)
-    problem = "--message is what a commit to an Icechunk store says"
-    refuse_flags(settings.list_flags("message"), problem)
+    refuse_flags(settings.list_flags("message"), "--message is what a commit to Icechunk says")
     data, *_ = operator.input_names
     if plan.layout.kind != "scatter" or file is None or plan.layout.data_name != data:
         origin = inputs.origins.get(data, "") if plan.layout.kind == "scatter" else ""
