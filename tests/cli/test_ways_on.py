@@ -44,6 +44,7 @@ FILES = {
     "two words.npy": np.array([7.5, 8]),
     "mask.npy": np.array([True, False, True]),
 }  # fmt: skip
+GATHER_ND = find_operator("mxnet.gather_nd").example
 OPENVINO_GATHER = "gscli openvino gather '[[1,2,3],[4,5,6]]' '[2,0,-1]' 1"
 WRITTEN = [
     "gscli gather '[10,20,30]' -- -9",
@@ -592,7 +593,7 @@ def test_a_mask_in_place_of_indices_is_turned_into_positions() -> None:
         ),
         (
             "mxnet gather-nd 5 '[[0],[1]]'",
-            f"an example that runs: gscli mxnet gather-nd {find_operator('mxnet.gather_nd').example}",
+            f"an example that runs: gscli mxnet gather-nd {GATHER_ND}",
         ),
         ("mxnet take 5 '[0]'", "np-take knows both"),
         ("help index-select", "did you mean torch index-select?"),
@@ -785,6 +786,7 @@ def test_lessons_have_a_next_step(tmp_path: Path) -> None:
         ("samples first-look --plain", "--plain is how --run prints"),
         ("samples --palette mono", "--palette is how --run prints"),
         ("batch --serve -q", "--serve answers every request"),
+        ("gather [1] [0] --step 1 --limit 1", "--step N draws that one entry"),
     ],
 )
 def test_no_option_is_passed_over_in_silence(

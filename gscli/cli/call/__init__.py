@@ -390,12 +390,14 @@ def check_outputs(
     on_screen = settings._replace(quiet=False).is_picture_drawn
     is_drawn = settings.svg is not None or (draws and on_screen)
     # Sentences have numbers and entries, too; a page has every part, and its own steps.
-    is_listed = on_screen or settings.json == "document" or settings.expect is not None
-    used = ("precision",) * on_screen + ("limit",) * is_listed
+    is_listed = settings.json == "document" or settings.expect is not None
+    used = ("precision",) * on_screen + ("limit",) * (on_screen or is_listed)
     names = PICTURE_OPTIONS if settings.html is None else ("slice", "step")
     idle = settings.list_flags(*(name for name in names if name not in used)) * (not is_drawn)
     refuse_flags(idle, "no picture is drawn", "add --svg FILE, or " * (not settings.in_place))
     refuse_flags(settings.list_flags("rows", "edge") * settings.full, "--full draws every cell")
+    is_single = settings.step not in (None, "all") and not (is_listed or settings.html)
+    refuse_flags(settings.list_flags("limit") * is_single, "--step N draws that one entry")
     to_store = settings.is_save_only and file_suffix(settings.output or "") in STORES
     problem, otherwise = "--engine dask writes a Zarr store and nothing else", "-o out.zarr, or "
     refuse_flags(settings.list_flags("engine") * (not to_store), problem, otherwise)

@@ -16,6 +16,7 @@ from gscli.cli.options import (
     make_list_completer,
     make_view_options,
     option,
+    refuse_flags,
 )
 from gscli.cli.tree import make_operator_group
 
@@ -60,12 +61,13 @@ def run_grad(
     from gscli.gradients.call import choose_dtype, trace_gradients
     from gscli.views.words.gradient_words import make_flow
 
-    if code is not None and rules not in (None, "loop"):
-        problem, hint = "--code writes the loop's own gradients", "leave out --rules, or --code"
-        raise UsageError(problem, where=f"--rules {rules}", hint=hint)
+    is_foreign = code is not None and rules not in (None, "loop")
+    refuse_flags(["--rules"] * is_foreign, "--code writes the loop's own gradients")
     settings = call.settings
     expected_name, source = _split_name(settings.expect or "")
-    expected = check_outputs(settings._replace(expect=source or None), call.input_texts)
+    # Below a single step stand gradients that no figure shows, as many cells as the limit says.
+    checked = settings._replace(expect=source or None, step=settings.step and "all")
+    expected = check_outputs(checked, call.input_texts)
     saved_name, path = _split_name(settings.output or "-")
     call.settings = settings._replace(output=settings.output and path, expect=source or None)
     if settings.dtype is None:
