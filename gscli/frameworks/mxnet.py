@@ -234,7 +234,6 @@ def _check_vectors_first(data: Tensor, indices: Tensor) -> None:
 def _check_legacy_shape(*tensors: Tensor, hint: str = "") -> None:
     """Before numpy's shapes came, rank 0 and size 0 meant "unknown" to MXNet."""
     problem = "MXNet's nd operators know neither scalars nor sizes of zero"
-    legal = "rank 1 or more, no size 0"
     for tensor in tensors:
         has_sizes = tensor.rank > 0 and 0 not in tensor.shape
-        check_rule(has_sizes, problem, tensor, valid=legal, hint=hint)
+        check_rule(has_sizes, problem, tensor, valid="rank 1 or more, no size 0", hint=hint)

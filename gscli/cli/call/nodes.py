@@ -12,7 +12,7 @@ from gscli.base import ContentRefused, UsageError, check_rule
 from gscli.base.records import Record
 from gscli.base.words import format_columns, format_count, join_lines, quote_word, sanitize
 from gscli.cli.call import CONTAINER_SUFFIXES, Call, find_container, run_operator
-from gscli.cli.options import Settings, print_report, print_stderr
+from gscli.cli.options import Settings, print_report, print_stderr, refuse_flags
 from gscli.files.request import list_keys
 from gscli.lab.model_nodes import ModelNode
 from gscli.lab.models import (
@@ -65,8 +65,7 @@ def run_node(
 ) -> int:
     """Run one node with given inputs, those of a data set, and what the model itself holds."""
     model = OnnxModel.read(place.path, settings.max_bytes)
-    if node is not None and place.node is not None:
-        raise UsageError("the node is named twice", where=f"::{place.node} and --node {node}"[:200])
+    refuse_flags(["--node"] * (None not in (node, place.node)), "the node is named twice")
     chosen = model.find_supported_node(place.node if node is None else node)
     tensors = chosen.tensors
     data_sets = [word for word in words if Path(word).name.startswith(DATA_SET)]

@@ -94,8 +94,7 @@ def convert(
             progress=bar.advance,
         )  # fmt: skip
     if settings.json is not None:
-        written = {"dtype": dtype_name(array.dtype), "shape": list(array.shape)}
-        print_json({"file": target, **written})
+        print_json({"file": target, "dtype": dtype_name(array.dtype), "shape": list(array.shape)})
     return 0
 
 

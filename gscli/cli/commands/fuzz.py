@@ -48,6 +48,7 @@ from gscli.cli.options import (
     option,
     output_option,
     print_report,
+    refuse_flags,
 )
 
 if TYPE_CHECKING:
@@ -107,9 +108,8 @@ def fuzz(
     limits = FuzzOptions(count, seconds, seed, repeat, gradients)
     accepted = KnownFailures.read(known)
     folder = None if output is None or is_json_lines(output) else output
-    if gradients and folder is not None:
-        problem = "ONNX node tests hold no gradients"
-        raise UsageError(problem, where=f"-o {folder}"[:200], hint="-o cases.jsonl")
+    problem, otherwise = "ONNX node tests hold no gradients", "-o cases.jsonl, or "
+    refuse_flags(["--grad"] * (gradients and folder is not None), problem, otherwise)
     check_folders_exist(junit, None if folder else output)
     with start_checked(on, python, patience, operators) as (runtime, chosen):
         if gradients and not runtime.hello.has_gradients:

@@ -7,7 +7,7 @@ from copy import copy
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from gscli.base import UsageError, check_name, check_rule
+from gscli.base import UsageError, check_name
 from gscli.base.arrays import Array, Arrays
 from gscli.cli.building import Call
 from gscli.cli.options import (
@@ -65,11 +65,10 @@ def run_grad(
     refuse_flags(["--rules"] * is_foreign, "--code writes the loop's own gradients")
     settings = call.settings
     expected_name, source = _split_name(settings.expect or "")
-    # Below a single step stand gradients that no figure shows, as many cells as the limit says.
-    checked = settings._replace(expect=source or None, step=settings.step and "all")
-    expected = check_outputs(checked, call.input_texts)
     saved_name, path = _split_name(settings.output or "-")
     call.settings = settings._replace(output=settings.output and path, expect=source or None)
+    # Below a single step stand gradients that no figure shows, as many cells as the limit says.
+    expected = check_outputs(call.settings._replace(step=settings.step and "all"), call.input_texts)
     if settings.dtype is None:
         with call.add_error_locations():
             call.settings = call.settings._replace(dtype=choose_dtype(call.operator, call.inputs))
@@ -98,9 +97,8 @@ def run_grad(
         drawn.arrays = chosen
     flow = make_flow(drawn)
     is_drawn = not of or any(each.name.startswith(f"gradient of {of}") for each in flow.tensors)
-    problem, hint = f"no figure shows the gradient of {of}", "-o FILE and --json hold it"
-    is_possible = is_drawn or not (settings.svg or settings.html or settings.step)
-    check_rule(is_possible, problem, f"--of {of}", kind=UsageError, hint=hint)
+    problem, otherwise = f"no figure shows the gradient of {of}", "-o FILE and --json hold it; "
+    refuse_flags(settings.list_flags("svg", "html", "step") * (not is_drawn), problem, otherwise)
     settings = settings._replace(plain=settings.plain or not is_drawn)
     saves = settings.is_result_saved
     result = (path, chosen[_choose_name(chosen, saved_name, "-o")]) if saves else None

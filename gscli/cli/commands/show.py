@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from gscli.base import DtypeRefused, GscliError, UsageError, check_rule
+from gscli.base import DtypeRefused, GscliError
 from gscli.base.words import format_columns, format_shape, join_lines, sanitize
 from gscli.cli.building import complete_file, tool
 from gscli.cli.options import (
@@ -69,8 +69,7 @@ def show(
     check_single_stdin(words)
     settings = settings._replace(quiet=settings.quiet and not stat)  # no picture is printed
     check_outputs(settings._replace(slice=None))  # which is of what is printed, in any form
-    several, problem = f"{len(words)} files", "one SVG shows one tensor"
-    check_rule(settings.svg is None or len(words) == 1, problem, several, kind=UsageError)
+    refuse_flags(settings.list_flags("svg") * (len(words) > 1), "one SVG shows one tensor")
     codes, has_heads = list[int](), len(words) > 1 and settings.json is None
     for number, text in enumerate(words):
         blank = "\n" * (has_heads and number > len(codes))

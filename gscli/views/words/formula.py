@@ -275,11 +275,10 @@ class Formula:
             return sanitize(str(updates.value))
         name, shape = updates.name, self._trace.inputs[updates.name].shape
         letters = [self.letters[position] for position in self._addressing.result_axes]
-        if updates.fit is Fit.CYCLE:
-            number, size = _flat_number(letters, needed), prod(shape)
-            if size:
-                number = f"({number}) % {size}" if "+" in number else f"{number} % {size}"
-            return f"{name}.flat[{number}]"
+        if updates.fit is Fit.CYCLE and 0 not in shape:  # of nothing, nothing is repeated
+            number = _flat_number(letters, needed)
+            number = f"({number})" if "+" in number else number
+            return f"{name}.flat[{number} % {prod(shape)}]"
         if updates.fit is Fit.BROADCAST:
             letters = self._broadcast(shape, needed, letters)
         elif updates.fit is Fit.RESHAPE and shape != needed:
