@@ -17,6 +17,7 @@ from gscli.base.arrays import Array, Arrays, DType, dtype_name
 from gscli.base.records import Record
 from gscli.base.words import quote_word, sanitize, suggest_names
 from gscli.disk.mapped import RegularFile
+from gscli.files.content import STANDARD_INPUT
 
 if TYPE_CHECKING:
     from typing import Protocol
@@ -251,13 +252,17 @@ def member_place(file: str, name: str) -> str:
 def member_word(file: str, name: str) -> str:
     """A member as a shell reads it: to be typed, where `member_place` is to be read.
 
-    Standard input, and a file whose name does not say what it holds, have members behind `-`.
+    Standard input has members behind `-`, and a pipe, whose name does not say what it holds, there.
 
     >>> member_word("a b.npz", "emb"), member_word("standard input", "emb")
     ("'a b.npz::emb'", '-- -::emb')
+    >>> member_word("/dev/fd/63", "emb")
+    '-- -::emb < /dev/fd/63'
     """
-    word = f"{file if _is_file_name(file) else '-'}::{name}"
-    return "-- " * word.startswith("-") + quote_word(word)
+    if _is_file_name(file):
+        return "-- " * file.startswith("-") + quote_word(f"{file}::{name}")
+    source = f" < {quote_word(file)}" * (file not in {"-", STANDARD_INPUT})
+    return f"-- {quote_word(f'-::{name}')}{source}"
 
 
 def choose_member(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import warnings
@@ -967,6 +968,20 @@ def test_no_hint_about_a_file_of_several_arrays_loses_the_others(
     assert gscli.load(f"{file}::emb").tolist() == [[0, 1], [7, 8], [4, 5]]
     assert gscli.load(f"{file}::other").tolist() == [[0, 1], [2, 3], [4, 5]]
     assert not refusal(f"{command} -o other.npy", capsys)[0]
+
+
+def test_the_members_of_a_pipe_are_named_behind_standard_input(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    np.savez("two.npz", a=[1], b=[2])
+    reader, writer = os.pipe()
+    os.write(writer, Path("two.npz").read_bytes())
+    os.close(writer)
+    _, printed = refusal(f"gscli show /dev/fd/{reader}", capsys)
+    os.close(reader)
+    assert hint_of(printed) == f"-- -::a < /dev/fd/{reader}"
+    read = call_gscli("show", "--json", "--", "-::a", stdin=Path("two.npz").read_bytes())
+    assert json.loads(read.stdout)["data"] == [1]
 
 
 @pytest.mark.parametrize("missing", ["no.npz", "no.npy", "n" * 300 + ".npy"])

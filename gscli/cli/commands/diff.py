@@ -46,15 +46,13 @@ def diff(
     from gscli.lab.expectation import cast_untyped
 
     listed = [list_members(text, max_bytes=settings.max_bytes) for text in (first, second)]
-    pairs = _pair_members(first, second, listed)
     tolerance, reading = make_tolerance(settings), {"name": "tensor", **settings.reading}
     rows, texts = list[dict[str, object]](), list[str]()
-    for name, actual_word, expected_word in pairs:
-        shown = sanitize(name)
+    for name, actual_word, expected_word in _pair_members(first, second, listed):
         if actual_word is None or expected_word is None:
             missing, holder = ("A", second) if actual_word is None else ("B", first)
             rows.append({"name": name, "equal": False, "missing": missing})
-            texts.append(f"{shown} is only in {sanitize(holder)}\n")
+            texts.append(f"{sanitize(name)} is only in {sanitize(holder)}\n")
             continue
         left, right = load(actual_word, **reading), load(expected_word, **reading)
         actual = cast_untyped(left, right.array) if right.is_typed else left.array
@@ -63,7 +61,7 @@ def diff(
         sentences = difference_sentences(differences, sanitize(expected_word))
         if differences.is_equal:
             sentences = [f"equal: all {format_count(differences.cell_count, 'cell')}"]
-        sentences[0] = f"{shown}: {sentences[0]}" if name else sentences[0]
+        sentences[0] = f"{sanitize(name)}: {sentences[0]}" if name else sentences[0]
         texts.append(render_difference(differences, sentences, settings))
     equal = all(row["equal"] for row in rows)
     document = rows[0] if rows and "name" not in rows[0] else {"equal": equal, "members": rows}
