@@ -158,7 +158,7 @@ def watch_model(
     if not runtime:
         _run_rules(watch, feeds)
         return watch
-    _watch_runtime(watch, feeds, runtime, python)
+    stop = _ask_nodes(watch, feeds, runtime, python)
     inner = sum(node.graph.outer is not None for node in watch.model.supported_nodes)
     if inner and not watch.has_bad_index:
         watch.inner_only, watched = True, sum(watch.calls.values())
@@ -169,6 +169,8 @@ def watch_model(
         except RuntimeStopped:
             reason = "node inside a branch or loop|nodes inside branches or loops"
         watch.unjudged += Counter({reason: inner})  # where there is any
+    if stop is not None and not watch.has_bad_index:
+        raise stop
     return watch
 
 
@@ -237,7 +239,8 @@ def _make_stop(runtime: str, text: str, model: OnnxModel) -> RuntimeStopped:
     return RuntimeStopped(problem, where=model.where, details=tuple(lines[-3:]), hint=hint)
 
 
-def _watch_runtime(watch: ModelWatch, feeds: Arrays, runtime: str, python: str) -> None:
+def _ask_nodes(watch: ModelWatch, feeds: Arrays, runtime: str, python: str) -> InputRefused | None:
+    """Hold the answers of the main graph's nodes against the rules; returns what stopped them."""
     nodes = [node for node in watch.model.supported_nodes if node.graph.outer is None]
     names = [name for node in nodes for name in (*node.inputs, *node.outputs) if name]
     ask = partial(_ask_runtime, watch.model, feeds, runtime, python)
@@ -254,13 +257,12 @@ def _watch_runtime(watch: ModelWatch, feeds: Arrays, runtime: str, python: str) 
         values = [tensors[name] if name else None for name in node.inputs]
         answer = watch.judge(node.message, values)
         if answer is None:
-            return
+            break
         if stop is None:
             problem = describe_difference(tensors[node.outputs[0]], answer, noun="by the rules")
             if problem:
                 watch.note("answer", sanitize(node.address, 60), f"{runtime}: {problem}")
-    if stop is not None:
-        raise stop
+    return stop
 
 
 def _ask_runtime(
@@ -294,8 +296,7 @@ def _ask_runtime(
                 line = child.exchange(b"", PATIENCE)
         except OSError as error:
             raise make_start_error(f"{python}: {error.strerror}"[-300:]) from None
-        text = line.text if isinstance(line, Failure) else line.decode("utf-8", "replace")
-        if text:
+        if text := line.text if isinstance(line, Failure) else line.decode("utf-8", "replace"):
             raise _make_stop(runtime, text, model)
         with np.load(f"{folder}/values.npz") as archive:
             for name, (key, value) in zip(unknown, archive.items(), strict=True):

@@ -222,6 +222,19 @@ def test_the_branch_that_runs_is_judged(side: bool) -> None:
     assert "not judged: 1 answer inside a branch or loop" in aside.last_line()
 
 
+def test_a_bad_index_in_a_branch_is_named_where_a_runtime_stops_at_it() -> None:
+    message = branch().message
+    message.graph.initializer.append(numpy_helper.from_array(np.array([0]), "zero"))
+    message.graph.node.append(helper.make_node("Gather", ["out", "zero"], ["last"]))
+    message.graph.output.append(value("last", FLOAT, None))
+    model, side = OnnxModel(message, "model.onnx"), np.array(True)
+    report = watch_model(model, {"c": side, "i": np.array([7])}, REFERENCE)
+    where = report.findings[0].error.where
+    assert "out/then_branch/first" in where
+    assert where.endswith("indices[0] = 7")
+    assert not watch_model(model, {"c": side, "i": np.array([0])}, REFERENCE).findings
+
+
 def test_an_attribute_of_a_function_reaches_its_nodes() -> None:
     report = watch_model(function(), {"i": np.array([2])})
     assert "axis 1 of data has size 2" in report.report()
