@@ -344,14 +344,14 @@ def _describe_reach(diagnosis: OutputDiagnosis) -> str:
         total = f"the first {MAX_SEARCHED_ENTRIES:,} of {total}"
     if not entries:
         return f"{slices}reached by none of {total}"
-    return f"{slices}reached by {len(entries):,} of {total}: {_format_letters(entries)}"
+    return f"{slices}reached by {len(entries):,} of {total}: {format_letters(entries)}"
 
 
 def _describe_cause_reach(fit: PossibleCause) -> str:
     if not fit.entries:
         return ""
     noun = "entry" if len(fit.entries) == 1 else "entries"
-    return f" ({noun} {_format_letters(fit.entries)}, {format_count(fit.cells, 'cell')})"
+    return f" ({noun} {format_letters(fit.entries)}, {format_count(fit.cells, 'cell')})"
 
 
 def _are_few(fits: BoolArray) -> bool:
@@ -362,6 +362,7 @@ def _are_few(fits: BoolArray) -> bool:
 _LISTED = 8
 
 
-def _format_letters(names: Sequence[str]) -> str:
+def format_letters(names: Sequence[str]) -> str:
+    """The first entries of some by their letters or numbers, and how many more there are."""
     more = f" and {len(names) - _LISTED:,} more" if len(names) > _LISTED else ""
     return ", ".join(name.removeprefix("entry ") for name in names[:_LISTED]) + more

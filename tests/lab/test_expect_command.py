@@ -37,6 +37,17 @@ def test_the_exit_status_says_whether_they_are_equal(tmp_path: Path) -> None:
     assert (quiet.returncode, quiet.stdout) == (0, b"as expected: all 3 cells of right.npy\n")
 
 
+def test_a_cell_of_many_entries_names_the_first_and_counts_the_others(tmp_path: Path) -> None:
+    np.save(tmp_path / "idx.npy", np.zeros((300, 1), int))
+    call = "scatter-nd", "zeros:40x9", "idx.npy", "zeros:300x9", "--expect", "ones:40x9"
+    table = gscli(*call, "--width", "60", cwd=tmp_path).stdout.decode()
+    assert " a+299 [0,0]  0.0       1.0\n" in table
+    told = gscli(*call, "--plain", "--width", "99", cwd=tmp_path).stdout.decode()
+    assert "reached by entries a, b, c, d, e, f, g, h and 292 more.\n" in told
+    flow = gscli("grad", *call[:4], cwd=tmp_path).stdout.decode()
+    assert "300 writers, entry 299 stayed" in " ".join(flow.split())
+
+
 def test_a_difference_is_told_with_its_cells_and_cause() -> None:
     done = gscli(*CALL, "--expect", "[1,2,8]")
     told = done.stdout.decode()

@@ -137,7 +137,7 @@ def report_difference(
     """
     difference = diagnosis.difference
     if settings.is_screen_used:
-        letters = [" ".join(diagnosis.find_letters([cell.number])) for cell in difference.cells]
+        letters = [diagnosis.find_letters([cell.number]) for cell in difference.cells]
         text = render_difference(difference, diagnosis.describe(), settings, letters, shown_count)
         sys.stdout.write("\n" * below + text)
     elif settings.is_verdict_alone:
@@ -161,7 +161,7 @@ def report_causes(trace: Trace, expected: Expected, settings: Settings) -> dict[
 
 def render_difference(
     difference: TensorDifference, sentences: Sequence[str], settings: Settings,
-    letters: Sequence[str] = (), shown_count: int = 0,
+    letters: Sequence[Sequence[str]] = (), shown_count: int = 0,
 ) -> str:  # fmt: skip
     """The sentences, and the cells that differ in a table or in sentences of their own."""
     from gscli.views.lines import render_text, wrap_lines

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from gscli.base.arrays import Array
 from gscli.base.records import Record
 from gscli.base.words import format_shape
+from gscli.lab.expectation import format_letters
+from gscli.views.cell_rows import MOST_LETTERS
 from gscli.views.choices import check_size, check_slice, take_slice
 from gscli.views.group import render_tensors
 from gscli.views.lines import (
@@ -93,16 +95,16 @@ class DifferenceTable(Record):
 
     differences: TensorDifference
     options: ViewOptions
-    letters: Sequence[str] = ()
+    letters: Sequence[Sequence[str]] = ()
 
-    def _list_cells(self) -> Iterator[tuple[str, str, str, str]]:
+    def _list_cells(self) -> Iterator[tuple[str, str, str, Sequence[str]]]:
         """Place, both values and entries of each differing cell that is listed."""
         signs, limit = choose_signs(self.options), self.options.limit
         shown = self.differences.cells[: SHOWN if limit is None else limit]
-        for cell, letter in zip(shown, chain(self.letters, repeat("")), strict=False):
+        for cell, names in zip(shown, chain(self.letters, repeat(())), strict=False):
             actual, expected = (signs.sanitize(str(value), WIDEST)
                                 for value in (cell.actual, cell.expected))  # fmt: skip
-            yield format_shape(cell.at), actual, expected, letter
+            yield format_shape(cell.at), actual, expected, names
 
     def describe(self) -> Iterator[str]:
         """A sentence for each differing cell that is listed.
@@ -113,10 +115,9 @@ class DifferenceTable(Record):
         >>> list(DifferenceTable(differences, ViewOptions(), ["b"]).describe())
         ['cell [1] is 2, expected 3; reached by entry b.']
         """
-        for at, actual, expected, letter in self._list_cells():
-            names = letter.split()
+        for at, actual, expected, names in self._list_cells():
             word = "entry" if len(names) == 1 else "entries"
-            reached = f"; reached by {word} {', '.join(names)}" if names else ""
+            reached = f"; reached by {word} {format_letters(names)}" if names else ""
             yield f"cell {at} is {actual}, expected {expected}{reached}."
 
     def make_drawing(self, sentences: Sequence[str], *, listed: bool = True) -> Drawing:
@@ -138,7 +139,9 @@ class DifferenceTable(Record):
         return Drawing(self.options, draw)
 
     def _render(self, look: StyleSheet) -> list[Line]:
-        *columns, names = zip(*self._list_cells(), strict=True)
+        *columns, letters = zip(*self._list_cells(), strict=True)
+        names = [f"{own[0]}+{len(own) - 1}" if own[MOST_LETTERS:] else " ".join(own)
+                 for own in letters]  # fmt: skip
         wide = max(map(cell_len, names))
         blocks = [
             align_right([(head, look.dim), *((text, PLAIN) for text in column)])
@@ -146,9 +149,8 @@ class DifferenceTable(Record):
         ]
         chips: list[Line] = [[(f" {pad_right(name, wide)}", look.bold)] for name in names]
         lines = join_blocks([make_block([[], *chips]), make_block(join_blocks(blocks, 2))], 1)
-        if self.differences.differing_count > len(names):
-            lines.append([(f" {look.signs.down}", look.dim)])
-        return lines
+        has_more = self.differences.differing_count > len(names)
+        return [*lines, *[[(f" {look.signs.down}", look.dim)]] * has_more]
 
 
 GAP = 2

@@ -80,9 +80,10 @@ def _iter_index_remarks(
 
 
 def _iter_duplicate_remarks(teller: Describer, entries: Sequence[Entry]) -> Iterator[Remark]:
+    so_far = " so far" * (len(entries) < teller.trace.entry_count)
     for writers, text in find_duplicate_writes(teller, entries):
         times = "twice" if len(writers) == 2 else f"{len(writers)} times"  # noqa: PLR2004
-        yield Remark(tuple(writers), f"{teller.format_target(writers[0])}, {times}: {text}")
+        yield Remark(tuple(writers), f"{teller.format_target(writers[0])}, {times}: {text}{so_far}")
 
 
 def find_duplicate_writes(

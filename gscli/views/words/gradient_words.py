@@ -10,7 +10,7 @@ import numpy as np
 
 from gscli.base.arrays import Array, Arrays
 from gscli.base.records import group_pairs
-from gscli.base.words import entry_label, format_count, format_shape
+from gscli.base.words import entry_name, format_count, format_shape
 from gscli.frameworks import load_framework
 from gscli.gradients.call import Gradients
 from gscli.gradients.conventions import LOOP, Convention
@@ -144,13 +144,13 @@ def describe_shared_cell(gradients: Gradients, cell: SharedCell, teller: Describ
     run, convention = gradients.trace, gradients.convention
     place, last = format_shape(cell.cell), max(cell.entries, default=0)
     if run.reduction == "none":
-        stayed = f"{place}: {format_count(len(cell.entries), 'writer')}, {entry_label(last)} stayed"
+        stayed = f"{place}: {format_count(len(cell.entries), 'writer')}, {entry_name(last)} stayed"
         if gradients.writers == "last":
             return f"{stayed} and is given the gradient"
         return f"{stayed}; {run.operator.framework.title} gives each of them the gradient"
     value = teller.numbers.format_value(cell.value)
     too = f" and {run.layout.data_name}" if cell.has_data else ""
-    labels = ", ".join(map(entry_label, cell.entries[:LISTED]))
+    labels = ", ".join(map(entry_name, cell.entries[:LISTED]))
     return f"{place}: {labels}{too} equal {value}; {TIES[convention.ties]}"
 
 
