@@ -108,12 +108,12 @@ def suggest_names(
 ) -> str:
     """A hint at the known names that are spelt most like a wrong one, or another way on.
 
-    >>> suggest_names("gathr", ["gather", "scatter"], "gscli --help")
+    >>> suggest_names("gathr", ["gather", "gather", "scatter"], "gscli --help")
     'did you mean gather?'
     """
     from difflib import get_close_matches
 
-    near = get_close_matches(name, [*known], count, similarity)
+    near = get_close_matches(name, [*dict.fromkeys(known)], count, similarity)
     return format_suggestion([*map(write, near)], otherwise)
 
 

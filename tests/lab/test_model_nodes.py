@@ -188,6 +188,7 @@ def test_the_hint_of_a_type_is_one_that_run_takes(capsys: pytest.CaptureFixture[
 
 BAD = [
     (("net.onnx", "--node", "scatered"), 2, "did you mean scattered?"),
+    (("net.onnx", "--node", "pickd"), 2, "did you mean picked?"),
     (("net.onnx", "--node", "Gather#7"), 2, "has no node 'Gather#7'"),
     (("net.onnx", "--node", "same"), 2, "2 nodes are called 'same'"),
     (("net.onnx", "--node", "relu"), 65, "is no gather or scatter, but Relu"),
