@@ -17,7 +17,7 @@ def test_nothing_is_never_outside() -> None:
 @pytest.mark.parametrize(
     ("has_end", "own", "valid", "meaning"),
     [
-        (False, [1, 2], "0", "offsets are where segments begin: 0 … 3"),
+        (False, [1, 2], "0", "offsets are where segments begin, ascending: 0 … 3"),
         (True, [0, 2], "3", "offsets are where segments begin and, one more, where the last one"),
     ],
 )
