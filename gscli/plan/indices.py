@@ -283,6 +283,17 @@ def legal_range(axis: Axis, policy: Policy) -> tuple[int, int]:
     return low, axis.size - axis.reach
 
 
+def format_legal_range(axis: Axis, policy: Policy) -> str:
+    """The numbers that `fits_axis` takes of an axis with cells, in words.
+
+    >>> format_legal_range(Axis(4, 0, window=0, span=2), Policy())
+    '-4 … -2 or 0 … 2'
+    """
+    low, high = legal_range(axis, policy)
+    spans = [(low, -axis.reach), (0, high)] if low < 0 and axis.reach > 1 else [(low, high)]
+    return " or ".join(str(a) if a == b else f"{a} … {b}" for a, b in spans)
+
+
 def fits_axis(numbers: Array, axis: Axis, policy: Policy) -> BoolArray:
     """Which numbers the axis takes without `OutOfBounds`, so that NaN is none of them.
 

@@ -392,6 +392,14 @@ def test_legal_is_what_the_framework_takes_and_of_written_numbers_alone(
     assert told == ([f"Legal: {legal}"] if legal else [])
 
 
+def test_legal_starts_of_a_window_leave_out_those_that_are_moved() -> None:
+    """JAX 0.10 counts -1 of three cells to 2, where two cells do not fit, and moves it to 1."""
+    inputs = {"operand": [1, 2, 3], "start_indices": [-1]}
+    attrs = {"slice_sizes": [2]}
+    meaning = "\n".join(Formula(trace("jax.lax.dynamic_slice", inputs, attrs)).meaning)
+    assert "Legal: -3 … -2 or 0 … 1 on axis 0; below zero counts from the end" in meaning
+
+
 @pytest.mark.parametrize(
     ("name", "data", "updates", "sentences"),
     [

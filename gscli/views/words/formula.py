@@ -20,7 +20,7 @@ from gscli.kernel.reductions import REDUCTION_WORDS
 from gscli.layout import BAGS, Fold, Layout
 from gscli.layout.axes import Axis, Column, Consecutive, Fit, OutOfBounds, Shape, row_major_strides
 from gscli.layout.subscripts import parse_subscript
-from gscli.plan.indices import legal_range
+from gscli.plan.indices import format_legal_range, legal_range
 from gscli.plan.outcomes import OUTCOMES, count_outcomes, outcome_of
 from gscli.traces import Entry, Trace, entry_label
 from gscli.views.summary import describe_idle_updates, describe_own_part
@@ -209,7 +209,8 @@ class Formula:
         return {axis: column.source for axis, column in pairs if column.source not in made}
 
     def _legal(self, number: int) -> str:
-        low, high = legal_range(self._layout.axes[number], self._layout.policy)
+        axis, policy = self._layout.axes[number], self._layout.policy
+        low, high = legal_range(axis, policy)
         place, trace = self._layout.data_axis(number), self._trace
         flat = self._layout.name_flat(self._layout.data_name or trace.output_name)
         name = f"{flat} laid flat" if place is None else f"axis {place}"
@@ -217,7 +218,7 @@ class Formula:
             return f"{low} and up in ascending order on {name}"  # the last number is the size
         if high < 0:
             return f"none, {name} is empty"
-        return f"{low if low == high else f'{low} … {high}'} on {name}"
+        return f"{format_legal_range(axis, policy)} on {name}"
 
     def _result(self, name: str) -> str:
         """The cell of output that an entry is read into, alone or with others of its bag."""

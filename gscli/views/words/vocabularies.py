@@ -15,7 +15,7 @@ from gscli.base.arrays import Array, dtype_name
 from gscli.base.records import Record
 from gscli.base.words import format_shape, sanitize
 from gscli.layout import Layout
-from gscli.plan.indices import IndexOutcome, legal_range
+from gscli.plan.indices import IndexOutcome, format_legal_range
 from gscli.plan.outcomes import OUTCOMES, AdjustedIndex, describe_skips
 from gscli.traces import Entry
 from gscli.views.summary import name_axes
@@ -175,14 +175,15 @@ def describe_index(
     '5 is outside an empty axis: dropped'
     """
     layout, template = teller.trace.layout, getattr(OUTCOMES[index.outcome], audience)
-    axis = layout.column_axes[index.slot]
-    low, high = legal_range(layout.axes[axis], layout.policy)
+    number = layout.column_axes[index.slot]
+    axis = layout.axes[number]
     fate = describe_skips(layout, index.outcome).word
     fate = f"filled with {teller.format_fill()}" if fate == "filled" else fate
-    place = f"{name_axes(layout)[axis]} {index.coordinate}"
+    place = f"{name_axes(layout)[number]} {index.coordinate}"
     return index.format(
         template, place=place, fate=fate, does=describe_effect(layout, index.outcome),
-        change=index.change(layout), legal=f"{low} … {high}" if high >= 0 else "an empty axis",
+        change=index.change(layout),
+        legal=format_legal_range(axis, layout.policy) if axis.size else "an empty axis",
     )  # fmt: skip
 
 
