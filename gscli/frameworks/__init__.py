@@ -197,9 +197,14 @@ def find_called(name: object, inputs: object, attrs: object) -> Operator:
     if not isinstance(name, str):
         raise UsageError("the operator is named by a string", where=f"{name!r}"[:200])
     for what, value in (("inputs", inputs), ("attrs", {} if attrs is None else attrs)):
-        if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
-            raise UsageError(f"{what} must map names to values", where=f"{value!r}"[:200])
+        check_mapping(what, value)
     return find_operator(name)
+
+
+def check_mapping(what: str, value: object) -> None:
+    """UsageError where an argument from Python does not map names to values."""
+    if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
+        raise UsageError(f"{what} must map names to values", where=f"{value!r}"[:200])
 
 
 def assign_inputs(

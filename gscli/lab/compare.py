@@ -15,6 +15,7 @@ from gscli.base import GscliError, LimitRefused, UsageError, check_name, check_r
 from gscli.base.arrays import Array, Arrays, as_array, dtype_name
 from gscli.base.records import Arguments, Record
 from gscli.disk import mapped
+from gscli.frameworks import check_mapping
 from gscli.frameworks.execute import execute, resolve_dtypes
 from gscli.frameworks.operator import Comparison, ConceptCall, ConceptName, Operator
 from gscli.lab.answers import (
@@ -74,6 +75,7 @@ def compare(
     concept = cast("ConceptName", str(concept).replace("_", "-"))
     check_name(concept, CONCEPTS, f"no operation {concept!r} to compare", count=1)
     operation = CONCEPTS[concept]
+    check_mapping("inputs", inputs)
     arrays = {name: as_array(value, name) for name, value in inputs.items()}
     own = dict(typed or {name: hasattr(value, "dtype") for name, value in inputs.items()})
     call = _build_concept_call(operation, arrays, axis, batch_dims, reduction)

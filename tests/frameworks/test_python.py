@@ -295,3 +295,9 @@ def test_batch_takes_the_words_of_a_shell(tmp_path: Path) -> None:
     assert run_job(line, 7, [])["id"] == 7
     broken = run_job(b"{", 3, [])
     assert (broken["id"], broken["line"]) == (None, 3)
+
+
+@pytest.mark.parametrize("entry", [gscli.run, gscli.check, gscli.code, gscli.compare, gscli.grad])
+def test_inputs_that_are_no_mapping_are_refused_as_such(entry: Any) -> None:
+    with pytest.raises(gscli.GscliError, match="inputs must map names to values"):
+        entry("gather", [1, 2])
