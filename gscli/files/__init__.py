@@ -380,10 +380,11 @@ def _suffix_of_magic(first: bytes) -> str:
 
 def read_array(content: Content, request: ReadRequest) -> LoadedInput:
     """The array asked for. A member can be named only in a format that has several."""
+    loaded = format_for(request.suffix).read(content, request)  # refused where it is no array
     if request.member is not None and request.suffix not in (*MANY_MEMBERS, *NAMED_COLUMNS):
         hint = f"leave ::{sanitize(request.member, 60)} off"
         raise UsageError(f"{content.name} holds one array, without a name", hint=hint)
-    return format_for(request.suffix).read(content, request)
+    return loaded
 
 
 def list_sources(text: str, limit: int | None = None) -> dict[str, Source]:

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from gscli.base import CannotRead
+from gscli.base import CannotRead, ContentRefused, UsageError
 from gscli.files import load
 from gscli.files.request import Source
 
@@ -58,3 +60,24 @@ def test_a_name_without_letters_is_shown_as_one() -> None:
         load("")
     assert caught.value.problem == "cannot read ''"
     assert caught.value.where == "'': no such file"
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [("x.json", '{"emb": [1]}'), ("x.json", "no JSON"), ("x.json", ""), ("x.npy", "no array")],
+)
+def test_a_name_in_a_file_without_an_array(file: str, text: str, tmp_path: Path) -> None:
+    """The file is refused for what it is: nobody is sent to leave off the name first."""
+    (tmp_path / file).write_text(text)
+    problems = []
+    for source in (f"{tmp_path / file}::emb", f"{tmp_path / file}"):
+        with pytest.raises(ContentRefused) as caught:
+            load(source)
+        problems.append(caught.value.problem)
+    assert problems[0] == problems[1]
+
+
+def test_a_name_in_a_file_of_one_array(tmp_path: Path) -> None:
+    (tmp_path / "x.json").write_text("[1]")
+    with pytest.raises(UsageError, match="holds one array, without a name"):
+        load(f"{tmp_path / 'x.json'}::emb")

@@ -173,9 +173,8 @@ def _document_shape(document: dict[str, Any], name: str) -> tuple[int, ...] | No
     if "shape" not in document:
         return None
     shape = document["shape"]
-    if not isinstance(shape, list) or not is_shape(shape):
-        sizes = f"sizes from 0 up, at most {RANK_LIMIT}"
-        raise ContentRefused('"shape" is not a list of sizes', where=name, valid=sizes)
+    is_list, sizes = isinstance(shape, list), f"sizes from 0 up, at most {RANK_LIMIT}"
+    check_content(is_list and is_shape(shape), '"shape" is not a list of sizes', name, valid=sizes)
     return tuple(shape)
 
 
