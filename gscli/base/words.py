@@ -54,6 +54,15 @@ def format_command(words: Iterable[str]) -> str:
     return " ".join(map(quote_word, words))
 
 
+def format_flag(name: str) -> str:
+    """The option that sets what code calls `name`.
+
+    >>> format_flag("batch_dims")
+    '--batch-dims'
+    """
+    return f"--{name.replace('_', '-')}"
+
+
 def quote_word(word: str) -> str:
     """One word as a shell reads it back; what does not print is escaped in `$'…'`."""
     from shlex import quote

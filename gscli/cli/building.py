@@ -15,7 +15,7 @@ from typer.core import TyperArgument, TyperCommand, TyperOption
 
 from gscli.base import GscliError, UsageError
 from gscli.base.records import group_pairs
-from gscli.base.words import format_suggestion, suggest_file, suggest_names
+from gscli.base.words import format_flag, format_suggestion, suggest_file, suggest_names
 from gscli.cli.options import (
     MAX_NUMBER,
     SHARED_OPTIONS,
@@ -377,7 +377,7 @@ def list_own_options(operator: Operator) -> Iterator[CommandOption]:
     Their values stay words. A switch has both ways in one flag.
     """
     for attribute in operator.attributes:
-        flag, is_switch = f"--{attribute.name.replace('_', '-')}", attribute.kind == "bool"
+        flag, is_switch = format_flag(attribute.name), attribute.kind == "bool"
         yield CommandOption(
             _format_attribute_help(attribute),
             "" if is_switch else _METAVARS.get(attribute.kind, "NAME"),

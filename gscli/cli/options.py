@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias, get_args, get_ori
 
 from gscli.base import UsageError, check_rule
 from gscli.base.records import Arguments, Record, group_pairs, set_defaults
-from gscli.base.words import ALL_DTYPES, quote_word
+from gscli.base.words import ALL_DTYPES, format_flag, quote_word
 
 if TYPE_CHECKING:
     from gscli.views.look import ViewOptions
@@ -153,7 +153,7 @@ class CommandOption(Record):
         """`-o` and `--output`; a word has none."""
         if self.is_word:
             return ()
-        flag = self.flag or f"--{self.name.replace('_', '-')}"
+        flag = self.flag or format_flag(self.name)
         return (self.short, flag) if self.short else (flag,)
 
     @property

@@ -21,7 +21,7 @@ from typing import Annotated, Literal, TypeAlias, get_args
 
 from gscli.base import UsageError, check_rule
 from gscli.base.records import Arguments, Record
-from gscli.base.words import suggest_names
+from gscli.base.words import format_flag, suggest_names
 from gscli.declare.attributes import Attribute, Option, Role, attribute_from_parameter
 from gscli.layout import Layout
 from gscli.layout.axes import Tensor
@@ -73,7 +73,7 @@ class Input(Record):
     @property
     def flag(self) -> str:
         """The option by which a command takes it, where it does not stand in its place."""
-        return f"--{self.name.lower().rstrip('_').replace('_', '-')}"
+        return format_flag(self.name.lower().rstrip("_"))
 
 
 class Signature:

@@ -12,14 +12,14 @@ import inspect
 import math
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from functools import partial
-from operator import index
+from functools import partial, reduce
+from operator import index, or_
 from types import MappingProxyType
 from typing import Annotated, Any, Literal, TypeAlias, cast, get_args, get_origin
 
 from gscli.base import UsageError
 from gscli.base.records import Record
-from gscli.base.words import suggest_names
+from gscli.base.words import format_flag, suggest_names
 from gscli.layout.axes import Number, Reduction
 
 Role: TypeAlias = Literal["", "axis", "reduction"]
@@ -87,7 +87,7 @@ class Attribute(Record):
         try:
             return self.convert(text if self.kind == "choice" else _KINDS[self.kind].parse(text))
         except (KeyError, ValueError):
-            raise self._value_error(f"--{self.name} {text}") from None
+            raise self._value_error(f"{format_flag(self.name)} {text}") from None
 
     def _value_error(self, where: str) -> UsageError:
         return UsageError(f"{self.name} takes {self.legal_text}", where=where[:200])
@@ -125,16 +125,13 @@ def attribute_from_parameter(parameter: inspect.Parameter) -> Attribute:
 
 def _kind_of(annotation: Any) -> tuple[AttributeKind, tuple[str, ...]]:
     """The kind of an annotated type, None aside, and its choices."""
-    if annotation in (Number, Number | None):
-        return "number", ()
-    if annotation == Sizes | None:
-        return "sizes", ()
-    members = [member for member in get_args(annotation) if member is not type(None)]
-    if type(None) in get_args(annotation):
-        (annotation,) = members
+    if type(None) in (members := get_args(annotation)):
+        annotation = reduce(or_, (member for member in members if member is not type(None)))
     if get_origin(annotation) is Literal:
         return "choice", tuple(map(str, get_args(annotation)))
-    kinds: dict[object, AttributeKind] = {int: "int", bool: "bool", str: "str"}
+    kinds: dict[object, AttributeKind] = {
+        int: "int", bool: "bool", str: "str", Number: "number", Sizes: "sizes"
+    }  # fmt: skip
     return kinds.get(annotation, "ints"), ()
 
 

@@ -27,7 +27,7 @@ from typing import BinaryIO
 
 from gscli.base import CannotRead, UsageError, check_rule, memory_error, translate_errors
 from gscli.base.arrays import Array, DType, LazyArray, cast_lossless, parse_dtype
-from gscli.base.words import sanitize
+from gscli.base.words import format_flag, sanitize
 from gscli.disk.mapped import read_errors
 from gscli.files.content import (
     STANDARD_INPUT,
@@ -148,8 +148,8 @@ def load_many(
             keys |= {name: name for name in numbered if name in parts} or single
         missing = [name for name, key in keys.items() if key is None and name not in optional]
         first, legal = "".join(missing[:1]), list_keys(parts)
-        problem, flag = f"{text} has nothing for {first}", first.replace("_", "-")
-        hint = f"--{flag} names it beside {text}" if first in names else ""
+        problem, flag = f"{text} has nothing for {first}", format_flag(first)
+        hint = f"{flag} names it beside {text}" if first in names else ""
         check_rule(not missing, problem, text, kind=CannotRead, valid=legal, hint=hint)
         return {
             name: _load(parts[key], ReadRequest(name, *types, opaque_only=True, limit=limit))

@@ -18,7 +18,7 @@ import numpy as np
 from gscli.base import ContentRefused, GscliError, UsageError
 from gscli.base.arrays import Array, Arrays, dtype_name
 from gscli.base.records import Arguments, Record
-from gscli.base.words import format_command, sanitize
+from gscli.base.words import format_command, format_flag, sanitize
 from gscli.files.content import STANDARD_INPUT, open_content
 from gscli.files.formats.jsonarray import MOST_VALUES, dump_json, load_json
 from gscli.files.formats.jsonlines import iter_lines
@@ -209,14 +209,13 @@ def format_inputs(inputs: Arrays) -> dict[str, str]:
 
 def format_option(operator: Operator, name: str, value: object) -> list[str]:
     """An attribute as words of a command line."""
-    flag = sanitize(name.replace("_", "-"))
+    flag = sanitize(format_flag(name))
     if name == "subscript" and isinstance(value, str):
-        return [f"--{flag}", f"[{sanitize(value)}]"]  # None alone would be no subscript
+        return [flag, f"[{sanitize(value)}]"]  # None alone would be no subscript
     if isinstance(value, bool):
         declared = operator.attributes_by_name.get(name)
         if declared is not None and declared.kind == "bool":
-            return [f"--{flag}" if value else f"--no-{flag}"]
-        return [f"--{flag}", str(value).lower()]
+            return [flag if value else f"--no-{flag[2:]}"]
     if isinstance(value, (list, tuple)):
-        return [f"--{flag}", sanitize(",".join(map(str, value)))]
-    return [f"--{flag}", "none" if value is None else sanitize(str(value))]
+        return [flag, sanitize(",".join(map(str, value)))]
+    return [flag, sanitize(str(value).lower() if isinstance(value, bool | None) else str(value))]

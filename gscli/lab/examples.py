@@ -17,6 +17,7 @@ from gscli import files
 from gscli.base import GscliError
 from gscli.base.arrays import Arrays
 from gscli.base.records import Arguments, Record
+from gscli.base.words import format_flag
 from gscli.frameworks import assign_inputs
 from gscli.frameworks.execute import resolve_dtypes
 from gscli.frameworks.operator import Operator
@@ -120,7 +121,7 @@ def parse_example_line(operator: Operator, line: str) -> tuple[tuple[str, ...], 
     parser = ArgumentParser()
     parser.add_argument("words", nargs="*")
     for item in operator.attributes:
-        flag, is_switch = f"--{item.name.replace('_', '-')}", item.kind == "bool"
+        flag, is_switch = format_flag(item.name), item.kind == "bool"
         action = BooleanOptionalAction if is_switch else "store"
         parser.add_argument(flag, dest=item.name, action=action, default=SUPPRESS)
     values = vars(parser.parse_intermixed_args(shlex.split(line)))

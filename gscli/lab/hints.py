@@ -21,7 +21,7 @@ from gscli.base import (
     UpdatesTypeRefused,
 )
 from gscli.base.arrays import Array, find_cast_change, is_across_text, parse_dtype
-from gscli.base.words import format_command
+from gscli.base.words import format_command, format_flag
 from gscli.declare.attributes import Attribute
 from gscli.files.content import STANDARD_INPUT
 from gscli.frameworks import find_operator, operators
@@ -158,7 +158,7 @@ def _flags(operator: Operator, inputs: CallInputs, comparison: Comparison) -> li
     attrs = {item.name: item.default for item in operator.attributes} | {**inputs.attrs}
     arguments = find_concept_arguments(operator, comparison, attrs, inputs.arrays)
     unusual = {name: value for name, value in arguments.items() if value != usual[name]}
-    return [f"--{name.replace('_', '-')}={value}" for name, value in unusual.items()]
+    return [f"{format_flag(name)}={value}" for name, value in unusual.items()]
 
 
 # --- element types: how to convert -------------------------------------------------------------

@@ -131,6 +131,12 @@ def test_words_of_the_wrong_kind_are_refused(name: str, text: str) -> None:
         attribute.parse(text)
 
 
+def test_a_word_of_the_wrong_kind_is_named_by_its_option() -> None:
+    with pytest.raises(UsageError) as caught:
+        find_operator("gather-nd").attributes_by_name["batch_dims"].parse("x")
+    assert caught.value.where == "--batch-dims x"
+
+
 def test_near_choices_are_suggested() -> None:
     with pytest.raises(UsageError) as caught:
         pick_.bind_attributes({"kind": "fanzy", "needed": 1})
