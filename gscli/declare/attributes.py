@@ -184,8 +184,10 @@ def _parse_int(text: str) -> int:
 
 
 def _parse_ints(text: str) -> list[int]:
-    inner = text.strip().removeprefix("[").removesuffix("]")
-    return [_parse_int(part) for part in inner.split(",")] if inner.strip() else []
+    inner = text.strip()
+    inner = inner[1:-1] if inner[:1] + inner[-1:] in ("[]", "()") else inner
+    *parts, last = inner.split(",")  # Python ends (1,) with a comma
+    return [_parse_int(part) for part in ([*parts, last] if last.strip() else parts)]
 
 
 def _parse_number(text: str) -> Number:
@@ -218,7 +220,7 @@ _KINDS: dict[AttributeKind, _AttributeParser] = {
     "bool": _AttributeParser("true or false", _to_bool, lambda text: _TRUTHS[text.lower()]),
     "str": _AttributeParser("a word", lambda value: _check_type(value, str), str),
     "ints": _AttributeParser(
-        "whole numbers, separated by commas", _converter(_to_ints, str), _parse_ints
+        "whole numbers, separated by commas; () for none", _converter(_to_ints, str), _parse_ints
     ),
     "sizes": _AttributeParser(
         "a whole number for all axes, or one for each, separated by commas",

@@ -82,6 +82,9 @@ def test_inputs_and_attributes_come_from_the_signature() -> None:
         ("dims", "1,2", (1, 2)),
         ("dims", "[]", ()),
         ("dims", "", ()),
+        ("dims", "()", ()),
+        ("dims", "(1,)", (1,)),
+        ("dims", "( 1, 2 )", (1, 2)),
         ("fill", "2.5", 2.5),
         ("fill", "7", 7),
         ("fill", "true", True),
@@ -122,6 +125,7 @@ def test_values_of_the_wrong_type_are_refused(name: str, value: object) -> None:
     [
         ("count", "two"), ("dims", "1,x"), ("strict", "maybe"),
         ("count", "1_0"), ("count", "٣"), ("dims", "0,1_0"),
+        ("dims", ","), ("dims", "(,)"), ("dims", "[1"), ("dims", "(1]"),
         ("fill", "1e999"), ("fill", "-1e999"), ("fill", "1e999+2j"), ("fill", "9" * 5000),
     ],
 )  # fmt: skip
