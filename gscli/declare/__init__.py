@@ -17,6 +17,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cached_property, lru_cache
+from itertools import chain
 from typing import Annotated, Literal, TypeAlias, get_args
 
 from gscli.base import UsageError, check_rule
@@ -189,6 +190,12 @@ class Signature:
     def variadic_inputs(self, names: Iterable[str]) -> list[str]:
         """Those of the inputs `names` that are parts of the tuple of index arrays, in order."""
         return [] if self.variadic is None else list(variadic_names(self.variadic, tuple(names)))
+
+    def order_inputs(self, names: Collection[str]) -> list[str]:
+        """The inputs `names` as they are declared; behind them what is no input here."""
+        many = self.variadic_inputs(names)
+        parts = (many if name == self.variadic else [name] for name in self.input_names)
+        return [name for name in dict.fromkeys(chain(*parts, names)) if name in names]
 
     def attribute(self, role: Role) -> Attribute | None:
         """The attribute with this role, if there is one.

@@ -8,7 +8,6 @@ operator's name in Python or in the shell. Python's and the shell's spelling of 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import lru_cache
@@ -31,15 +30,19 @@ Loaded = TypeVar("Loaded")
 
 @lru_cache(256)
 def to_gscli_name(framework: str, op: str) -> str:
-    """The name under which gscli runs a recorded operator.
+    """The name under which gscli runs a recorded operator, however it is spelt.
 
-    >>> to_gscli_name("onnx", "ScatterND"), to_gscli_name("openvino", "ScatterNDUpdate")
-    ('onnx.scatter_nd', 'openvino.scatter_nd_update')
+    >>> to_gscli_name("onnx", "ScatterND"), to_gscli_name("tf", "gather-nd")
+    ('onnx.scatter_nd', 'tensorflow.gather_nd')
     >>> to_gscli_name("jax", "stablehlo.gather"), to_gscli_name("numpy", "add.at")
     ('stablehlo.gather', 'numpy.add.at')
+    >>> to_gscli_name("", "take"), to_gscli_name("onnx", "Gathr")
+    ('numpy.take', 'onnx.Gathr')
     """
-    snake = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=ND)(?=[A-Z])", "_", op).lower()
-    return snake if snake.startswith("stablehlo.") else f"{framework}.{snake}"
+    name = op if op.startswith("stablehlo.") or not framework else f"{framework}.{op}"
+    with suppress(UsageError):
+        return find_operator(name).full_name
+    return name
 
 
 def to_wire_name(operator: Operator) -> tuple[str, str]:
@@ -58,18 +61,17 @@ def to_wire_name(operator: Operator) -> tuple[str, str]:
 def read_name(record: Mapping[str, Any]) -> str:
     """What is called. KeyError where a record does not say it.
 
-    >>> read_name({"op": "scatter_nd"}), read_name({"framework": "onnx", "op": "ScatterND"})
-    ('scatter_nd', 'onnx.scatter_nd')
+    >>> read_name({"op": "scatter-nd"}), read_name({"framework": "onnx", "op": "ScatterND"})
+    ('onnx.scatter_nd', 'onnx.scatter_nd')
     """
-    op = str(record["op"])
-    return to_gscli_name(str(record["framework"]), op) if "framework" in record else op
+    return to_gscli_name(str(record.get("framework", "")), str(record["op"]))
 
 
 def read_call(
     record: Mapping[str, Any], load: Callable[[Any, str], Loaded]
 ) -> tuple[dict[str, Loaded], dict[str, object]]:
     """Inputs, which `load` reads from their values and names, and attributes as `gscli.run` takes
-    them.
+    them. The inputs are in the operator's own order, in which commands and runtimes take them.
 
     GscliError for tensors that are none; KeyError, TypeError, ValueError or AttributeError for
     another form.
@@ -79,9 +81,10 @@ def read_call(
     """
     inputs = {name: load(value, name) for name, value in read_input_values(record).items()}
     attrs = {_to_python_name(name): value for name, value in record.get("attrs", {}).items()}
-    if attrs:
-        with suppress(UsageError):  # of an operator that is unknown nothing is restored
-            _restore_attributes(find_operator(read_name(record)), attrs)
+    with suppress(UsageError):  # an operator that is unknown has no order and restores nothing
+        operator = find_operator(read_name(record))
+        inputs = {name: inputs[name] for name in operator.order_inputs(inputs)}
+        _restore_attributes(operator, attrs)
     if record.get("opset") is not None:
         attrs["opset"] = record["opset"]
     if record.get("device", "cpu") != "cpu":
@@ -147,12 +150,8 @@ def dump_call(operator: Operator, inputs: Arrays, attrs: Arguments) -> dict[str,
     rest = {name: to_json(value) for name, value in attrs.items()}
     if operator.variadic is not None:
         rest["indices_per_axis"] = len(operator.variadic_inputs(inputs))
-    opset = rest.pop("opset", None)
-    device = rest.pop("device", "cpu")
+    opset, device = rest.pop("opset", None), rest.pop("device", "cpu")
     document: dict[str, object] = {"framework": framework, "op": op}
     if operator.versions:
         document["opset"] = opset if opset is not None else operator.versions[-1]
-    document["device"] = device
-    document["inputs"] = dump_arrays(inputs)
-    document["attrs"] = rest
-    return document
+    return {**document, "device": device, "inputs": dump_arrays(inputs), "attrs": rest}

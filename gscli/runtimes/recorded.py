@@ -135,7 +135,6 @@ def describe_gradient_difference(actual: Mapping[str, Array | None], recorded: A
             return f"no gradient of {name}, recorded one"
         if name == VALUE:  # a number has no type of its own
             own = own.astype(flow.dtype)
-        problem = describe_difference(own, flow, f"gradient of {name}", GRADIENT_TOLERANCE)
-        if problem:
+        if problem := describe_difference(own, flow, f"gradient of {name}", GRADIENT_TOLERANCE):
             return problem
     return ""

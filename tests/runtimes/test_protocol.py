@@ -358,7 +358,7 @@ def test_operators_that_a_runtime_lacks_are_told() -> None:
     hello = parse_hello(HELLO.encode())
     assert hello.unknown_names == []
     strange = HELLO.replace(', "echo"]', ', "onnx.ScaterND"], "rules": {"axis": 0, "divice": 1}')
-    assert parse_hello(strange.encode()).unknown_names == ["onnx.scater_nd", "divice"]
+    assert parse_hello(strange.encode()).unknown_names == ["onnx.ScaterND", "divice"]
     assert [one.full_name for one in select_supported(hello, ["onnx"])] == ["onnx.gather"]
     with pytest.raises(UsageError, match="does not answer torch, numpy"):
         select_supported(hello, ["torch", "numpy.take"])
