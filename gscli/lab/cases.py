@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from gscli.base import ContentRefused, GscliError, UsageError
+from gscli.base import ContentRefused, GscliError
 from gscli.base.arrays import Array, Arrays, dtype_name
 from gscli.base.records import Arguments, Record
 from gscli.base.words import format_command, format_flag, sanitize
@@ -123,12 +123,9 @@ def parse_case(line: bytes, where: str, number: int = 1) -> Case:
         )  # fmt: skip
     except (TypeError, ValueError, RecursionError) as error:
         flaw = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
+        details, hint = (sanitize(flaw, 200),), "the form of a case: gscli verify --help"
         raise ContentRefused(
-            "not a recorded case",
-            where=where,
-            details=(sanitize(flaw, 200),),
-            valid=_CASE_EXAMPLE,
-            hint="the form of a case: gscli verify --help",
+            "not a recorded case", where=where, details=details, valid=_CASE_EXAMPLE, hint=hint
         ) from None
 
 
@@ -142,7 +139,8 @@ def _check_parts(record: Any) -> None:
 
 
 def build_repro_command(case: Case, file: str = "", *, has_gradients: bool = False) -> str:
-    """The command that runs the case in a shell, or its gradients; "" for an unknown operator.
+    """The command that runs the case in a shell, or its gradients; "" for an unknown operator and
+    for names of inputs that it does not have, or lacks: no command gives it those.
 
     Everything stands in it, unless that would be longer than a person reads: then the tensors are
     named in the `.jsonl` file that the case is from, and the answer is held against the recorded
@@ -150,7 +148,8 @@ def build_repro_command(case: Case, file: str = "", *, has_gradients: bool = Fal
     """
     try:
         operator = find_operator(case.operator)
-    except UsageError:
+        operator.check_input_names(case.inputs)
+    except GscliError:
         return ""
     flow = case.cotangent if has_gradients else None
     more = [] if flow is None else ["--cotangent", *format_inputs({"cotangent": flow}).values()]
@@ -212,10 +211,9 @@ def format_option(operator: Operator, name: str, value: object) -> list[str]:
     flag = sanitize(format_flag(name))
     if name == "subscript" and isinstance(value, str):
         return [flag, f"[{sanitize(value)}]"]  # None alone would be no subscript
-    if isinstance(value, bool):
-        declared = operator.attributes_by_name.get(name)
-        if declared is not None and declared.kind == "bool":
-            return [flag if value else f"--no-{flag[2:]}"]
+    declared = operator.attributes_by_name.get(name)
+    if isinstance(value, bool) and declared is not None and declared.kind == "bool":
+        return [flag if value else f"--no-{flag[2:]}"]
     if isinstance(value, (list, tuple)):
         return [flag, sanitize(",".join(map(str, value)))]
     return [flag, sanitize(str(value).lower() if isinstance(value, bool | None) else str(value))]

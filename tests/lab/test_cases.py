@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -92,6 +93,28 @@ def test_the_reproducing_command_gives_the_same_answer() -> None:
     assert words[0] == "gscli"
     done = gscli([*words[1:], "--json=output"])
     assert json.loads(done.stdout) == {"dtype": "float32", "shape": [1], "data": ["nan"]}
+
+
+def test_names_and_the_order_of_inputs_are_read_alike_with_and_without_a_runtime() -> None:
+    """The shell's spelling of an operator, and inputs in another order than it declares."""
+    inputs = dict(zip(("indices", "arr"), reversed(CASE["inputs"].values()), strict=True))
+    take = {**CASE, "framework": "numpy", "op": "take-along-axis", "inputs": inputs}
+    del take["opset"]
+    (case,) = read_cases(json.dumps(take))
+    assert (case.operator, list(case.inputs)) == ("numpy.take_along_axis", ["arr", "indices"])
+    for options in ((), ("--on", "numpy", "--python", sys.executable)):
+        assert verify("-", *options, stdin=json.dumps(take)).stdout.startswith("1 passed, 0 failed")
+    words = shlex.split(build_repro_command(case))
+    assert json.loads(gscli([*words[1:], "--json=output"]).stdout)["data"] == ["nan"]
+
+
+def test_no_command_reproduces_a_case_whose_inputs_are_others() -> None:
+    inputs = dict(zip(("dta", "indices"), CASE["inputs"].values(), strict=True))
+    (failure,) = json.loads(
+        verify("-", "--json", stdin=json.dumps({**CASE, "inputs": inputs})).stdout
+    )["failures"]
+    assert "needs data" in failure["problem"]
+    assert failure["command"] == ""
 
 
 def test_a_gradient_that_differs_is_reproduced_as_a_gradient(tmp_path: Path) -> None:
