@@ -25,6 +25,9 @@ from gscli.frameworks.operator import Operator
 # Frameworks whose own names are in camel case.
 CAMEL_CASE_FRAMEWORKS = ("onnx", "openvino", "caffe2")
 
+# What may stand beside the attributes, and what it is where it does not.
+_USUAL = {"opset": None, "device": "cpu"}
+
 Loaded = TypeVar("Loaded")
 
 
@@ -85,10 +88,7 @@ def read_call(
         operator = find_operator(read_name(record))
         inputs = {name: inputs[name] for name in operator.order_inputs(inputs)}
         _restore_attributes(operator, attrs)
-    if record.get("opset") is not None:
-        attrs["opset"] = record["opset"]
-    if record.get("device", "cpu") != "cpu":
-        attrs["device"] = record["device"]
+    attrs |= {key: record[key] for key, usual in _USUAL.items() if record.get(key, usual) != usual}
     if record.get("framework") == "jax" and record["op"] == "stablehlo.scatter":
         attrs.setdefault("xla", True)  # JAX runs StableHLO through XLA
     return inputs, attrs

@@ -196,6 +196,7 @@ BAD = [
     (("net.onnx", "--node", "y"), 2, "scattered float32 [N,3], made by /layers.0/scatter (Sca"),
     (("net.onnx", "x.npy"), 2, "has 4 gathers and scatters"),
     (("net.onnx", "--node", "y", "a", "b", "c"), 2, "3 inputs for 1 that the model does not hold"),
+    (("net.onnx", "--node", "scattered", "dta=x.npy"), 2, "did you mean data?"),
     (("net.onnx", "--node", "y", "missing.npy"), 66, "no such file"),
     (("net.onnx::y", "--node", "y"), 2, "the node is named twice"),
     (("net.onnx", "--node", "picked", "saved.npz"), 2, "saved.npz holds none"),

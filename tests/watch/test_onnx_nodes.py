@@ -434,7 +434,14 @@ def test_the_command_reads_files_and_answers_by_its_status(
     assert run_check("bad.npz", "--python", "python3") == 2
     assert run_check() == 2
     assert "valid: ids, length, slots" in capsys.readouterr().err
-    for word in ("[[1]]", "ids=[1]", "nosuch.npz"):
+    assert run_check("ids=[4]", "lenght=1", "good.npz") == 2
+    assert "did you mean length?" in capsys.readouterr().err
+    np.save("ids.npy", np.load("bad.npz")["ids"])
+    others = {name: array for name, array in np.load("good.npz").items() if name != "ids"}
+    np.savez("others.npz", **others)
+    assert run_check("ids=ids.npy", "others.npz") == 1
+    assert "indices[0] = 4" in capsys.readouterr().out
+    for word in ("[[1]]", "ids.np=[1]", "nosuch.npz"):
         assert run_check(word) == 66
         message = capsys.readouterr().err
         assert "valid: a folder, or .h5" in message

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from gscli import files
-from gscli.base import ContentRefused, UsageError, check_rule
+from gscli.base import ContentRefused, UsageError, check_name, check_rule
 from gscli.base.records import Record
 from gscli.base.words import format_columns, format_count, join_lines, quote_word, sanitize
 from gscli.cli.call import CONTAINER_SUFFIXES, Call, find_container, run_operator
@@ -113,15 +113,8 @@ def _assign_words(
     Words count in this order: NAME=FILE, a file that holds tensors by name, and files in order for
     what the model does not hold.
     """
-    sources: dict[str, str] = {}
-    unnamed = list[str]()
     by_any_name = {tensor: name for name, tensor in tensors.items()} | {n: n for n in tensors}
-    for word in words:
-        tensor = next((name for name in by_any_name if word.startswith(f"{name}=")), None)
-        if tensor is None:
-            unnamed.append(word)
-        else:
-            sources[by_any_name[tensor]] = word.removeprefix(f"{tensor}=")
+    sources, unnamed = split_words(words, by_any_name)
     if find_container(unnamed, (*CONTAINER_SUFFIXES, ".h5")):
         sources = _match_members(unnamed.pop(), tensors, settings) | sources
     open_ones = [name for name in tensors if name not in sources]
@@ -132,6 +125,23 @@ def _assign_words(
     legal = " ".join(f"{name}=FILE" for name in tensors)
     check_rule(len(unnamed) <= len(takers), problem, kind=UsageError, valid=legal)
     return sources | dict(zip(takers, unnamed, strict=False))
+
+
+def split_words(words: Sequence[str], names: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
+    """What stands behind NAME=, by what the name stands for, and the words without a name.
+
+    UsageError for a name that is none, where no file is called so.
+    """
+    sources, unnamed = dict[str, str](), list[str]()
+    for word in words:
+        name, mark, source = word.partition("=")
+        if mark and (name in names or (name.isidentifier() and not os.path.exists(word))):
+            known = (sanitize(each, 60) for each in names)
+            check_name(sanitize(name, 60), known, f"there is no input {name!r}")
+            sources[names[name]] = source
+        else:
+            unnamed.append(word)
+    return sources, unnamed
 
 
 def _match_members(word: str, tensors: Mapping[str, str], settings: Settings) -> dict[str, str]:

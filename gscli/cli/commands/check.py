@@ -77,7 +77,7 @@ def _add_origin(finding: CheckFinding, call: Call) -> CheckFinding:
 
 def check_model(
     words: Sequence[str] = argument(
-        "INPUTS", "what the model is fed with, by its names: an .npz, a folder", complete_file, ()
+        "INPUTS", "the model's inputs by name: an .npz, a folder, NAME=FILE", complete_file, ()
     ),
     on: str | None = option(
         "hold the answers of a runtime against the rules", "NAME", choices=("onnxruntime", "onnx")
@@ -94,14 +94,15 @@ def check_model(
     its own, and the first bad node is named where it stops.
     """
     from gscli import files
+    from gscli.cli.call.nodes import split_words
     from gscli.lab.models import OnnxModel
     from gscli.watch.onnx_nodes import watch_model
 
     model = OnnxModel.read(path, settings.max_bytes)
-    feeds = {
-        name: files.load(source.text).array
-        for word in words for name, source in files.list_sources(word).items()
-    }  # fmt: skip
+    texts, others = split_words(words, {name: name for name in model.inputs})
+    for word in others:
+        texts |= {name: source.text for name, source in files.list_sources(word).items()}
+    feeds = {name: files.load(text).array for name, text in texts.items()}
     report = watch_model(model, feeds, on or "", python or sys.executable)
     screen = detect_screen(sys.stdout, settings.color, settings.width)
     make_text = partial(report.report, color=screen.color, width=screen.width, utf8=screen.utf8)
