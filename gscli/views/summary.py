@@ -237,7 +237,7 @@ def explain_signs(drawing: str, signs: Signs) -> str:
     if left_out:
         texts.append(f"{' '.join(left_out)} {' and '.join(left_out.values())} left out")
     if signs.point in words and f"drawn as {signs.point}" not in drawing:
-        texts.append(f"{signs.point} not read")
+        texts.append(f"{signs.point} empty")
     for dtype, least in LEAST_NAMED.items():
         if re.search(rf"\bleast {dtype}\b", drawing):
             texts.append(f"least {dtype}: {least}")

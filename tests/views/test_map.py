@@ -129,7 +129,7 @@ def test_every_neighbour_has_a_lens_of_bounded_reach() -> None:
     assert all(len(axis) <= 8 for lens in found for axis in lens)
 
 
-def test_a_point_on_a_map_is_not_called_unread() -> None:
+def test_a_point_on_a_map_is_not_called_empty() -> None:
     """It stands for an entry beyond those with letters; in the steps of a gather for a cell."""
     numbers = np.arange(40)
     inputs = {
@@ -140,4 +140,4 @@ def test_a_point_on_a_map_is_not_called_unread() -> None:
     options = ViewOptions(color="none")
     drawn = render_text(Picture(trace("onnx.scatter_nd", inputs), options), options)
     assert "·" in drawn
-    assert "not read" not in drawn
+    assert "· empty" not in drawn

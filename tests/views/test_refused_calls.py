@@ -76,8 +76,8 @@ def test_what_is_refused_has_no_cell_and_the_rest_is_as_it_would_be() -> None:
         ),
         (["--expect", "[[0,2],[3,5]]"], "indices out of range are clipped to the nearest end"),
         (["--expect", "[[9,9],[9,9]]"], "no rule set of compare and no common mistake"),
-        (["--svg", "call.svg"], "refused, so that none is   · not read\n"),
-        (["--step", "4"], "   · not read\n"),
+        (["--svg", "call.svg"], "refused, so that none is   · empty\n"),
+        (["--step", "4"], "   · empty\n"),
         (["--expect", "[[0,0],[0,5]]"], "entries with an index out of range are dropped"),
     ],
 )

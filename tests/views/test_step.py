@@ -137,6 +137,13 @@ def test_step_0_shows_what_there_was_before(capsys: pytest.CaptureFixture[str]) 
     assert not re.search(r"[a-g]:", text)
 
 
+@pytest.mark.parametrize(("number", "is_empty"), [(0, True), (1, False)])
+def test_a_cell_that_a_later_step_fills_is_called_empty(number: int, *, is_empty: bool) -> None:
+    text = screen(trace("onnx.gather", {"data": [10, 20, 30], "indices": [2, 1]}), number)
+    assert ("· empty" in text) == is_empty
+    assert "not read" not in text
+
+
 def test_the_table_shows_what_the_sum_starts_from() -> None:
     assert re.search(r"c: +11→41", screen(duplicates(), 2))
 
