@@ -207,7 +207,7 @@ def address_elements(
         problem = f"{indices.name} needs as many axes as {data.name}"
         own, details = format_count(data.rank, "axis", "axes"), (str(data), str(indices))
         where = f"{data.name} has {own}, {indices.name} has {indices.rank}"
-        hint = "whole slices: gather, scatter-update, in torch index-select and index-copy"
+        hint = "whole slices: gather, scatter-update, in torch index-select, index-copy, index-add"
         raise ShapeRefused(problem, where=where, details=details, hint=hint)
     entries = list(indices.shape)
     axes: list[Axis] = []

@@ -503,6 +503,17 @@ def test_a_mask_in_place_of_indices_is_turned_into_positions() -> None:
             ),
         ),
         (
+            "torch scatter-add '[0,0]' '[1,0]' 7 --dim 0",
+            (
+                "scatter takes one number for every cell as value (--value, --reduce add), in "
+                "place of src; otherwise expand src first"
+            ),
+        ),
+        (
+            "torch scatter-reduce '[0,0]' '[1,0]' 7 --dim 0 --reduce amax",
+            "nothing stretches here: expand src first",
+        ),
+        (
             "scatter '[1]' '[0]' '[2]'",
             (
                 "did you mean scatter-elements or scatter-nd or scatter-update or onnx scatter or "

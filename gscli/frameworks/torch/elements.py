@@ -62,7 +62,7 @@ def scatter(
     uint8) unless it overflows.
     """
     if src is not None and value is None:
-        updates = _crop_source(input, index, src)
+        updates = _crop_source(input, index, src, "--value")
     elif src is None and value is not None:
         check_dtype(input, DATA)  # a value fits a number type or none
         updates = Updates(None, value=cast_scalar("value", value, input.dtype))
@@ -77,7 +77,8 @@ def scatter_add(input: Tensor, index: Tensor, src: Tensor, *, dim: Dim) -> Layou
 
     Shapes as in scatter. Halves are added in float32 and rounded once; bool is OR.
     """
-    return _build_layout(input, dim, index, _crop_source(input, index, src), "add")
+    updates = _crop_source(input, index, src, "--value, --reduce add")
+    return _build_layout(input, dim, index, updates, "add")
 
 
 @FRAMEWORK.operator(
@@ -112,14 +113,11 @@ def scatter_reduce(
     return _build_layout(input, dim, index, updates, reduction, include_self=include_self)
 
 
-_SCALAR_HINT = (
-    "scatter takes one number for every cell as value (--value), in place of src; otherwise expand "
-    "src first"
-)
+def _crop_source(data: Tensor, index: Tensor, src: Tensor, scalar_options: str = "") -> Updates:
+    """How src meets the index: it covers index's shape, and its surplus is not used.
 
-
-def _crop_source(data: Tensor, index: Tensor, src: Tensor) -> Updates:
-    """How src meets the index: it covers index's shape, and its surplus is not used."""
+    `scalar_options`: those of scatter that do the same with one number for every cell.
+    """
     check_same_dtype(data, src)
     if 0 in index.shape:
         return Updates(src.name, Fit.CYCLE)
@@ -127,11 +125,14 @@ def _crop_source(data: Tensor, index: Tensor, src: Tensor) -> Updates:
     pairs = zip(window.shape, source.shape, strict=False)
     fits = window.rank == source.rank and all(size <= extent for size, extent in pairs)
     fits |= window.rank != atleast_1d(data).rank  # it is the index that is refused
-    hint, legal = _SCALAR_HINT, f"as many axes as {index.name}, none of them shorter"
-    if src.shape:
-        hint = f"nothing stretches here: expand {src.name} first"
-    problem, facts = f"{src.name} does not cover {index.name}", (src, index)
-    check_rule(fits, problem, *facts, name=src.name, wanted=index.shape, valid=legal, hint=hint)
+    hint = f"nothing stretches here: expand {src.name} first"
+    if scalar_options and not src.shape:
+        hint = (
+            f"scatter takes one number for every cell as value ({scalar_options}), in place of "
+            "src; otherwise expand src first"
+        )
+    problem, legal = "src does not cover index", "as many axes as index, none of them shorter"
+    check_rule(fits, problem, src, index, name=src.name, wanted=index.shape, valid=legal, hint=hint)
     return Updates(src.name, Fit.CROP)
 
 
