@@ -108,16 +108,6 @@ class Comparison(Record):
     axis_input: str = ""
     shape_input: str = ""
 
-    @property
-    def scatters(self) -> bool:
-        """Whether the concept has updates."""
-        return self.concept.startswith("scatter")
-
-    @property
-    def keeps_inputs(self) -> bool:
-        """Whether the operator takes the concept's inputs as they are."""
-        return self.vector_layout == "last" and not self.has_zero_data
-
     def expand_over(self, attribute: str, titles: Mapping[Any, str]) -> list[Comparison]:
         """The same under each value of an attribute, whose title is put into the label.
 
@@ -213,7 +203,7 @@ class Operator(Signature):
             entry = entry._replace(reduction=reduction.name)
         return entry._replace(
             label=entry.label.replace("{name}", self.name),
-            inputs=entry.inputs or self.input_names[: 2 + entry.scatters],
+            inputs=entry.inputs or self.input_names[: 2 + entry.concept.startswith("scatter")],
             reductions=entry.reductions or words,
             axis="" if axis is None else axis.name,
             batch_dims="batch_dims" * ("batch_dims" in self.attributes_by_name),

@@ -21,7 +21,7 @@ from gscli.base.records import Record
 from gscli.base.words import INTEGERS
 from gscli.kernel.reductions import REDUCTION_WORDS, REDUCTIONS, saturating_cast
 from gscli.lab.cases import format_option
-from gscli.lab.compare import compare
+from gscli.lab.compare import compare, find_concept_inputs
 from gscli.lab.concepts import find_concept_arguments, list_call_mappings
 from gscli.lab.sample import (
     ArrayTransform,
@@ -102,12 +102,10 @@ def iter_rule_sets(call: CallVariants) -> Iterator[CandidateCause]:
         fixed = comparison.fixed_attributes.items()
         # None is the framework's own choice, by which the answers differ, not the call.
         is_rule_set = all(trace.attributes.get(name) in (value, None) for name, value in fixed)
-        has_inputs = all(name in trace.inputs for name in comparison.inputs if name)
-        if not (is_rule_set and has_inputs):
+        if not is_rule_set or trace.attributes.get("subscript") is not None:
             continue
-        names = zip(("data", "indices", "updates"), comparison.inputs, strict=False)
-        inputs = {name: trace.inputs[own] for name, own in names}
         try:
+            inputs = find_concept_inputs(comparison, trace.inputs)
             words = find_concept_arguments(operator, comparison, trace.attributes, trace.inputs)
             comparing = compare(comparison.concept, inputs, run=call.run, **words)
         except GscliError:

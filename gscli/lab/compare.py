@@ -11,7 +11,7 @@ from typing import TypeAlias, cast
 
 import numpy as np
 
-from gscli.base import GscliError, LimitRefused, UsageError, check_name, check_rule
+from gscli.base import GscliError, InputRefused, LimitRefused, UsageError, check_name, check_rule
 from gscli.base.arrays import Array, Arrays, as_array, dtype_name
 from gscli.base.records import Arguments, Record
 from gscli.disk import mapped
@@ -199,14 +199,34 @@ class RuleSetQuestion(Record):
         return roles, converted
 
 
+def find_concept_inputs(comparison: Comparison, inputs: Arrays) -> dict[str, Array]:
+    """The way back: an operator's inputs under the concept's names. InputRefused where some are
+    missing, or there is an index input too many.
+
+    >>> from gscli.frameworks.torch.subscripts import index
+    >>> arrays = {"input": np.ones((2, 2)), "indices_0": np.array([1]), "indices_1": np.array([0])}
+    >>> find_concept_inputs(index.concept_mappings[0], arrays)["indices"]
+    array([[1, 0]])
+    """
+    name, layout, joined = comparison.inputs[1], comparison.vector_layout, {**inputs}
+    columns = [array for own, array in inputs.items() if own.startswith(f"{name}_")]
+    if layout == "first":
+        joined[name] = np.moveaxis(inputs[name], 0, -1)
+    elif layout == "tuple" and columns:
+        joined[name] = np.stack(np.broadcast_arrays(*columns), -1)
+    elif layout == "one" and len(columns) == 1:
+        joined[name] = columns[0]
+    check_rule(joined.keys() >= {*comparison.inputs}, "no such inputs", kind=InputRefused)
+    parts = (joined[own] for own in comparison.inputs)
+    return dict(zip(CONCEPTS[comparison.concept].inputs, parts, strict=False))
+
+
 def _split_indices(comparison: Comparison, indices: Array) -> dict[str, Array]:
     """Indices as an operator wants them that may have its vectors elsewhere, by its names."""
-    name = comparison.inputs[1]
-    if comparison.vector_layout == "last":
-        return {name: indices}
-    if comparison.vector_layout == "one":
-        return {f"{name}_0": indices}
+    name, layout = comparison.inputs[1], comparison.vector_layout
+    if layout in ("last", "one"):
+        return {f"{name}_0" if layout == "one" else name: indices}
     columns = np.moveaxis(indices, -1, 0) if indices.ndim else indices
-    if comparison.vector_layout == "first":
+    if layout == "first":
         return {name: columns.copy()}
     return {f"{name}_{number}": np.array(column) for number, column in enumerate(columns)}

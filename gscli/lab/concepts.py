@@ -84,13 +84,13 @@ def list_mappings(concept: str = "") -> list[tuple[Operator, Comparison]]:
 
 
 def list_call_mappings(operator: Operator, *, flat: bool) -> list[Comparison]:
-    """Those that take the operator's inputs as they are; `flat`: data is read without an axis.
+    """Those whose inputs the operator has; `flat`: data is read without an axis.
 
     >>> from gscli.frameworks.numpy import take
     >>> [entry.concept for entry in list_call_mappings(take, flat=True)]
     ['take', 'take', 'take']
     """
-    fitting = [entry for entry in operator.concept_mappings if entry.keeps_inputs]
+    fitting = [entry for entry in operator.concept_mappings if not entry.has_zero_data]
     return [entry for entry in fitting if not flat or CONCEPTS[entry.concept].axis is None]
 
 

@@ -69,10 +69,8 @@ def make_hint(error: GscliError, operator: Operator, inputs: CallInputs) -> str:
 def _vector_hint(operator: Operator, inputs: CallInputs) -> str:
     """Index vectors of one number each, where numbers alone were written and vectors are taken."""
     array = inputs.arrays.get("indices")
-    takes_vectors = any(
-        entry.vector_layout == "last" and not CONCEPTS[entry.concept].takes_axis
-        for entry in operator.concept_mappings
-    )
+    concepts = [row.concept for row in operator.concept_mappings if row.vector_layout == "last"]
+    takes_vectors = not all(CONCEPTS[name].takes_axis for name in concepts)
     is_written = inputs.origins.get("indices") == "inline"
     if takes_vectors and is_written and array is not None and array.ndim == 1 and array.size:
         vectors = array[:, None]
@@ -108,8 +106,7 @@ def _example_hint(operator: Operator) -> str:
 def _compare_hint(error: IndexRefused, operator: Operator, inputs: CallInputs) -> str:
     """The command that shows what other rule sets do with the same inputs, or with such indices."""
     flat = bool(error.findings) and error.findings[0].axis is None
-    command = build_compare_command(operator, inputs, flat=flat)
-    if command is not None:
+    if command := build_compare_command(operator, inputs, flat=flat):
         return f"see what others do: {command}"
     rules = f"gscli rules {operator.framework.name} {operator.command}"
     return f"see what it does with such indices: {rules}"
@@ -121,7 +118,8 @@ def build_compare_command(
     """The call as `gscli compare` takes it, None where it has no words for it."""
     for comparison in list_call_mappings(operator, flat=flat):
         words = ["compare", comparison.concept, *_flags(operator, inputs, comparison)]
-        if command := _build_command(words, inputs, comparison.inputs):
+        command = _build_command(words, inputs, comparison.inputs)
+        if command and comparison.vector_layout == "last":
             return command
     return None
 
@@ -178,8 +176,7 @@ def _dtype_hint(error: DtypeRefused, operator: Operator, inputs: CallInputs) -> 
     target = parse_dtype(error.wanted)
     if is_across_text(array.dtype, target):
         return ""
-    changes = find_cast_change(array, target) is not None
-    return _convert_hint(error, origin, changes=changes)
+    return _convert_hint(error, origin, changes=find_cast_change(array, target) is not None)
 
 
 def _mask_hint(mask: Array) -> str:

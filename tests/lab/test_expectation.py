@@ -572,6 +572,34 @@ def test_data_without_axes_has_no_other_axis() -> None:
 
 
 @pytest.mark.parametrize(
+    ("call", "expected", "rules"),
+    [
+        ("jax at-get [4,5,6,7] [0,9]", "[4,0]", "OpenVINO Gather-8, TF gather GPU"),
+        ("torch index [4,5,6,7] [0,9]", "[4,0]", "TF gather_nd GPU"),
+        ("torch index [[4,5],[6,7]] [0,1] [0,9]", "[4,0]", "TF gather_nd GPU"),
+        ("mxnet gather-nd [4,5,6,7] [[0,9]]", "[4,0]", "TF gather_nd GPU"),
+        ("torch index-put [0,0] [1,1] [2,3]", "[0,5]", "TF scatter_nd CPU (on zeros)"),
+        ("jax at-set [0,0] [1,1] [2,3]", "[0,5]", "TF scatter_nd CPU (on zeros)"),
+    ],
+)
+def test_indices_that_lie_elsewhere_have_rule_sets(
+    call: str, expected: str, rules: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_safely([*call.split(), "--expect", expected, "--width", "200"]) in (1, 65)
+    assert f"  the rules are those of {rules}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("words", "expected"), [(": [1]", "[[6,7]]"), ("[1] [0]", "[[6,7]]")])
+def test_a_subscript_of_more_is_no_other_call_of_compare(
+    words: str, expected: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Neither is its first array alone what the rows of data are read by."""
+    call = ["jax", "at-get", "[[4,5],[6,7]]", *words.split()]
+    assert run_safely([*call, "--expect", expected]) == 1
+    assert "the rules are those of" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
     ("inputs", "attrs", "named", "left_out"),
     [
         ({"a": DATA, "indices": np.array([0, 2])}, {}, "ONNX Gather-13", "JAX take"),
