@@ -20,7 +20,7 @@ from gscli.base import (
     ShapeRefused,
     UpdatesTypeRefused,
 )
-from gscli.base.arrays import Array, find_cast_change, is_across_text, parse_dtype
+from gscli.base.arrays import Array, find_cast_change, is_across_text, is_lazy, parse_dtype
 from gscli.base.words import format_command, format_flag
 from gscli.declare.attributes import Attribute
 from gscli.files.content import STANDARD_INPUT
@@ -29,7 +29,7 @@ from gscli.frameworks.execute import prepare
 from gscli.frameworks.operator import Comparison, Operator
 from gscli.frameworks.typing import explain_lossy_indices
 from gscli.lab.concepts import CONCEPTS, find_concept_arguments, list_call_mappings
-from gscli.plan import CallInputs, plan_call
+from gscli.plan import CallInputs, infer_layout
 
 # Characters of a command that a person still reads and copies.
 LONGEST_COMMAND = 300
@@ -58,26 +58,39 @@ def make_hint(error: GscliError, operator: Operator, inputs: CallInputs) -> str:
         others = "" if is_answered else _compare_hint(error, operator, inputs)
         return "; ".join(filter(None, (error.hint, others)))
     if isinstance(error, LossyTypeRefused):
-        return _lossy_dtype_hint(error, inputs)
+        advice = f"leave --dtype {error.wanted} out, or write values that {error.wanted} holds"
+        return _convert_hint(error, inputs) or advice
     if isinstance(error, IndexTypeRefused | UpdatesTypeRefused):
         return _dtype_hint(error, operator, inputs) or _example_hint(operator)
     if isinstance(error, ShapeRefused | DtypeRefused):
-        return _vector_hint(operator, inputs) or error.hint or _example_hint(operator)
+        return _shape_hint(operator, inputs) or error.hint or _example_hint(operator)
     return error.hint
 
 
-def _vector_hint(operator: Operator, inputs: CallInputs) -> str:
-    """Index vectors of one number each, where numbers alone were written and vectors are taken."""
-    array = inputs.arrays.get("indices")
+def _shape_hint(operator: Operator, inputs: CallInputs) -> str:
+    """What the call runs with: index vectors of one number each, where numbers alone were written,
+    or one axis in place of the two that a column has, as every table has them.
+    """
     concepts = [row.concept for row in operator.concept_mappings if row.vector_layout == "last"]
-    takes_vectors = not all(CONCEPTS[name].takes_axis for name in concepts)
-    is_written = inputs.origins.get("indices") == "inline"
-    if takes_vectors and is_written and array is not None and array.ndim == 1 and array.size:
-        vectors = array[:, None]
-        with suppress(GscliError):
-            plan_call(operator, {**inputs.arrays, "indices": vectors}, inputs.attrs)
-            text = json.dumps(vectors.tolist(), separators=(",", ":"))
-            return f"each index is a vector of its own: '{text}'"[:LONGEST_COMMAND]
+    vectors = () if all(CONCEPTS[name].takes_axis for name in concepts) else ("indices",)
+    arrays = {**inputs.arrays}
+    for name, array in inputs.arrays.items():
+        origin = inputs.origins.get(name, "inline")
+        if origin != "inline" and array.shape[1:] == (1,) and not is_lazy(array):
+            arrays[name], copy = array[:, 0], f"{name}.column.npy"
+            source = "-" if origin == STANDARD_INPUT else origin
+            words = ["gscli", "numpy", "getitem", "-o", copy, "--", source, ":", "0"]
+            hint = f"a column has one axis after {format_command(words)}"
+        elif array.ndim == 1 and array.size and origin == "inline" and name in vectors:
+            arrays[name] = array[:, None]
+            text = json.dumps(arrays[name].tolist(), separators=(",", ":"))
+            hint = f"each index is a vector of its own: '{text}'"[:LONGEST_COMMAND]
+        else:
+            continue
+        for changed in ({**inputs.arrays, name: arrays[name]}, arrays):
+            with suppress(GscliError):
+                infer_layout(operator, changed, inputs.attrs)
+                return hint
     return ""
 
 
@@ -164,19 +177,16 @@ def _flags(operator: Operator, inputs: CallInputs, comparison: Comparison) -> li
 
 def _dtype_hint(error: DtypeRefused, operator: Operator, inputs: CallInputs) -> str:
     """How an input gets the type that is wanted, from where it comes from and what it holds."""
-    name, array, origin = error.name, inputs.arrays[error.name], inputs.origins[error.name]
+    name, array = error.name, inputs.arrays[error.name]
     if isinstance(error, IndexTypeRefused):
         is_address = name not in operator.shape_inputs and "segment" not in operator.name
         is_mask = is_address and array.dtype.kind == "b"
         advice = _mask_hint(array) if is_mask else explain_lossy_indices(error, inputs.arrays)
         if advice:
             return advice
-    if origin == "inline":
+    if inputs.origins[name] == "inline":
         return _rewrite_hint(error, operator, inputs)
-    target = parse_dtype(error.wanted)
-    if is_across_text(array.dtype, target):
-        return ""
-    return _convert_hint(error, origin, changes=find_cast_change(array, target) is not None)
+    return _convert_hint(error, inputs)
 
 
 def _mask_hint(mask: Array) -> str:
@@ -203,16 +213,12 @@ def _rewrite_hint(error: DtypeRefused, operator: Operator, inputs: CallInputs) -
     return ""
 
 
-def _lossy_dtype_hint(error: LossyTypeRefused, inputs: CallInputs) -> str:
-    """How to go on where `--dtype` would change values of an input."""
-    origin, old = inputs.origins[error.name], inputs.arrays[error.name].dtype
-    if origin == "inline" or is_across_text(old, parse_dtype(error.wanted)):
-        return f"leave --dtype {error.wanted} out, or write values that {error.wanted} holds"
-    return _convert_hint(error, origin, changes=True)
-
-
-def _convert_hint(error: DtypeRefused, origin: str, *, changes: bool) -> str:
-    """The command that writes the input under a new name in the type that is wanted."""
+def _convert_hint(error: DtypeRefused, inputs: CallInputs) -> str:
+    """The command that writes the input under a new name in the type that is wanted, if any can."""
+    array, target = inputs.arrays[error.name], parse_dtype(error.wanted)
+    origin = inputs.origins[error.name]
+    if origin == "inline" or is_across_text(array.dtype, target):
+        return ""
     source = "-" if origin == STANDARD_INPUT else origin
     place = Path(source.replace("::", "-"))
     name = place.name.replace(":", "-")  # or it would be read as a generator
@@ -220,4 +226,5 @@ def _convert_hint(error: DtypeRefused, origin: str, *, changes: bool) -> str:
     dashes = ["--"] if stem.startswith("-") else []
     words = ["convert", "--dtype", error.wanted, *dashes, source, f"{stem}.{error.wanted}.npy"]
     command = format_command(["gscli", *words])
+    changes = find_cast_change(array, target) is not None
     return f"convert it, values change: {command} --cast" if changes else f"convert it: {command}"

@@ -46,8 +46,7 @@ def select_rule_sets(concept: ConceptName, only: Sequence[str], opsets: Sequence
     absent: dict[str, UnsupportedRuleSet] = {}
     for word in words:
         name = ALIASES.get(word.lower(), word.lower())
-        pairs = [pair for pair in declared if _is_called(*pair, name)]
-        if pairs:
+        if pairs := [pair for pair in declared if _is_called(*pair, name)]:
             frameworks = {pair[0].framework.title for pair in pairs}
             label = pairs[0][1].label if len(pairs) == 1 else " ".join(frameworks)
             rows = chosen.setdefault(label, [])

@@ -111,8 +111,7 @@ def _find_difference(case: Case, reply: Reply) -> tuple[Mismatch | None, str]:
     if case.expect == "error" or case.output is None:
         text = f"answered {format_values(reply.output)}, the record is a refusal"
         return Mismatch("answers", "the record is a refusal"), text
-    problem = describe_difference(reply.output, case.output)
-    if problem:
+    if problem := describe_difference(reply.output, case.output):
         return find_output_mismatch(reply.output, case.output) or Mismatch("value"), problem
     flows, wrong = reply.gradients or {}, Mismatch("gradient")
     problem = describe_gradient_difference(flows, case.gradients)

@@ -174,8 +174,7 @@ class TensorRenderer:
         return make_block(lines)
 
     def _plane(self, number: int) -> Iterator[Line]:
-        plane = self.sheet.selection.planes[number]
-        if plane:
+        if plane := self.sheet.selection.planes[number]:
             lit = any(place[0] == number for place in self.marked)
             style = self._head_style("plane", number)
             yield [(self._plane_name(plane), self.look.bold if style.dim and lit else style)]

@@ -233,8 +233,7 @@ def explain_signs(drawing: str, signs: Signs) -> str:
     # Neither texts of cells nor notes, as `⋯ 3 planes untouched` is one.
     drawing = re.sub(rf'"[^"]*"|{re.escape(signs.across)} [\d,]+ ', "", drawing)
     words = {part for word in drawing.split() for part in (word, word.rpartition(":")[2])}
-    left_out = {sign: what for sign, what in gaps.items() if sign in words}
-    if left_out:
+    if left_out := {sign: what for sign, what in gaps.items() if sign in words}:
         texts.append(f"{' '.join(left_out)} {' and '.join(left_out.values())} left out")
     if signs.point in words and f"drawn as {signs.point}" not in drawing:
         texts.append(f"{signs.point} empty")

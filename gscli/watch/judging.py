@@ -216,8 +216,7 @@ class CallWatch(Report):
         `how`: the end of the text; `note`: more that `note` takes.
         """
         lost = (now != values) & ~((now != now) & (values != values))  # noqa: PLR0124  NaN
-        count = int(lost.sum())
-        if count:
+        if count := int(lost.sum()):
             text = f"{count:,} of {prod(lost.shape):,} values written were overwritten"
             self.note(seen, "lost", f"{text}: indices repeat{how}", **note)
 

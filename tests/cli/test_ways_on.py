@@ -352,6 +352,32 @@ def test_slips_of_the_shell_get_the_words_that_were_meant(
     assert {*tmp_path.iterdir()} == before
 
 
+@pytest.mark.parametrize(
+    ("words", "columns"),
+    [
+        ("torch index-select [1,2,3] ids.csv --dim 0", ["index"]),
+        ("torch scatter-add [0,0,0] ids.csv new.csv --dim 0", ["src", "index"]),
+        ("torch embedding-bag [0,1] [[1.0],[2.0]] ids.csv", ["offsets"]),
+        ("tf segment-sum new.csv ids.csv", ["segment_ids"]),
+        ("scatter-nd [0,0,0] ids.csv new.csv", ["updates"]),
+    ],
+)
+def test_a_column_of_a_table_gets_the_one_axis_that_is_taken(
+    words: str, columns: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "ids.csv").write_text("0\n2\n")
+    (tmp_path / "new.csv").write_text("5\n6\n")
+    for name in columns:
+        assert run_safely(words.split()) == 65
+        command = capsys.readouterr().err.partition("a column has one axis after gscli ")[2]
+        assert f"-o {name}.column.npy -- " in command
+        assert run_safely(command.split()) == 0
+        words = words.replace(command.split()[5], f"{name}.column.npy")
+    assert run_safely([*words.split(), "-q"]) == 0
+
+
 def test_short_options_in_one_word_are_read_as_before(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -219,8 +219,7 @@ def start_checked(
             missing = [name for name, own in named.items() if own.isdisjoint(operators)]
             if missing:
                 print_stderr(f"warning: {hello.title} does not answer {', '.join(missing)}\n")
-            gap = describe_release_gap(hello.name, hello.version)
-            if gap:
+            if gap := describe_release_gap(hello.name, hello.version):
                 print_stderr(f"warning: {gap}: a difference may be one of releases\n")
             yield runtime, operators
     finally:

@@ -240,8 +240,7 @@ def describe_hidden_cells(tensor: PageTensor) -> Iterator[str]:
         yield "most of the touched cells are not shown"
         return
     touched = {at for box in boxes for at in product(*(range(*span) for span in box))}
-    hidden = touched - {at for at, cell in tensor.cells.items() if cell.entries}
-    if hidden:
+    if hidden := touched - {at for at, cell in tensor.cells.items() if cell.entries}:
         yield f"{format_count(len(hidden), 'cell')} of the listed entries not shown"
 
 

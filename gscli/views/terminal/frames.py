@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from typing import IO, TYPE_CHECKING
 
 import numpy as np
@@ -208,10 +209,9 @@ def run_step_keys(frames: Frames, screen: IO[str], keys: Callable[[], str]) -> N
 def _split_keys(keys: Callable[[], str]) -> Iterator[str]:
     """Single keys: a terminal may hand over several that were typed fast. Ends in empty ones."""
     while True:
-        try:
+        read = ""
+        with suppress(EOFError):
             read = keys()
-        except EOFError:
-            read = ""
         yield from _KEY.findall(read) or [""]
 
 
