@@ -262,11 +262,12 @@ class Signature:
         self, what: str, names: Iterable[str], known: Collection[str], spelt: list[str]
     ) -> None:
         """UsageError for a name that is not known; `spelt`: the known ones as they are typed."""
-        for name in names:
-            if name not in known:
-                problem = f"{self.full_name} has no {what} {name!r}"
-                near = STRICT_HINT if name == "strict" else suggest_names(name, spelt, count=1)
-                raise UsageError(problem[:200], valid=" ".join(spelt) or "none", hint=near)
+        for name in [name for name in names if name not in known]:
+            problem = f"{self.full_name} has no {what} {name!r}"
+            hint = STRICT_HINT if name == "strict" else suggest_names(name, spelt, count=1)
+            if what == "input" and name in self.attributes_by_name:
+                hint = f"{name} is an attribute; in JSON it stands in attrs"
+            raise UsageError(problem[:200], valid=" ".join(spelt) or "none", hint=hint)
 
     def infer_layout(self, tensors: Mapping[str, Tensor], attrs: Arguments) -> Layout:
         """Judge shapes, dtypes and attributes; no value of an index is read."""
@@ -289,8 +290,7 @@ class Signature:
         spelt = [f"{item.name}_0" if item.kind == "many" else item.name for item in self.inputs]
         for item in self.inputs:
             if not item.optional and item.kind != "many" and item.name not in passed:
-                problem = f"{self.full_name} needs {item.name}"
-                raise UsageError(problem, valid=" ".join(spelt))
+                raise UsageError(f"{self.full_name} needs {item.name}", valid=" ".join(spelt))
         many = self.variadic_inputs(passed)
         problem, fits = "more index arrays than data can have axes", len(many) <= MAX_INDEX_ARRAYS
         check_rule(fits, problem, f"{len(many):,} {self.variadic}", valid=f"0 … {MAX_INDEX_ARRAYS}")

@@ -183,6 +183,9 @@ def test_unknown_and_missing_names() -> None:
         pick_.bind_attributes({})
     with pytest.raises(UsageError, match="has no input 'updates'"):
         gscli.run("gather", {"data": [1], "indices": [0], "updates": [1]})
+    with pytest.raises(UsageError, match="has no input 'axis'") as caught:
+        gscli.run("gather", {"data": [1], "indices": [0], "axis": 0})
+    assert caught.value.hint == "axis is an attribute; in JSON it stands in attrs"
     with pytest.raises(UsageError, match="needs indices"):
         gscli.run("gather", {"data": [1]})
     assert gscli.run("jax.at.get", {"x": [1], "indices": [0]}).tolist() == [1]
