@@ -186,6 +186,6 @@ def _parse_tolerance(job: Mapping[str, Any], name: str) -> float | None:
     """`rtol` or `atol`, a number from 0 to what a float holds; None where it is not given."""
     value = job.get(name)
     is_legal = value is None or (type(value) in (int, float) and 0 <= value <= float_info.max)
-    where = f"{name}: {sanitize(str(value), 60)}"
+    where = f"{name} = {sanitize(repr(value), 60)}"
     check_rule(is_legal, f"{name} takes a number", where, kind=UsageError, valid="0, 1e-6, …")
     return None if value is None else float(value)

@@ -95,6 +95,11 @@ def test_a_bad_line_is_answered_by_its_error(line: bytes, kind: str, problem: st
     assert problem in found["error"]["problem"]
 
 
+def test_a_tolerance_that_is_text_stands_in_quotes() -> None:
+    error = run_job(lines({**GATHER, "expect": [20], "rtol": "0.1"}), 1, [])["error"]
+    assert error["where"] == "rtol = '0.1'"
+
+
 def test_a_recorded_case_among_jobs_is_told_what_runs_it() -> None:
     output = {"dtype": "int64", "shape": [1], "data": [20]}
     recorded = {**GATHER, "note": "", "error": "IndexError", "version": "2.4"}
