@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from gscli.base import GscliError, LimitRefused, UsageError
@@ -49,7 +48,8 @@ class CaseResult(Record):
 def run_case(case: Case) -> CaseResult:
     """Run one case and compare with the record. Raises nothing.
 
-    A limit of gscli's own is no refusal by the rules: a case that meets one was not tried.
+    A limit of gscli's own is no refusal by the rules, nor is a name that no operator has: a case
+    that meets one was not tried.
     """
     reply = _answer_by_rules(case)
     if reply.status != "unsupported":
@@ -77,6 +77,9 @@ def _answer_by_rules(case: Case) -> Reply:
     """What the rules answer, as a runtime would."""
     try:
         operator = find_operator(case.operator)
+    except UsageError as unknown:
+        return Reply("unsupported", text=str(unknown))
+    try:
         trace = trace_call(operator, case.inputs, case.attrs, max_bytes=MAX_OUTPUT_BYTES)
         flows = trace_gradients(trace, case.cotangent).arrays if case.gradients else None
     except (LimitRefused, MemoryError) as limit:
@@ -91,12 +94,9 @@ def _judge_reply(case: Case, reply: Reply) -> CaseResult:
     mismatch, problem = _find_difference(case, reply)
     if mismatch is None:
         return CaseResult()
-    finding = None
-    with suppress(UsageError):  # there may be no such operator
-        operator, is_gradient = find_operator(case.operator), mismatch.kind in GRADIENT_KINDS
-        call = FuzzCase(operator, case.inputs, case.attrs, is_gradient, case)
-        finding = FuzzFinding(call, mismatch, reply)
-    return CaseResult(problem[:MAX_PROBLEM_CHARACTERS], finding=finding)
+    operator, is_gradient = find_operator(case.operator), mismatch.kind in GRADIENT_KINDS
+    call = FuzzCase(operator, case.inputs, case.attrs, is_gradient, case)
+    return CaseResult(problem[:MAX_PROBLEM_CHARACTERS], finding=FuzzFinding(call, mismatch, reply))
 
 
 def _find_difference(case: Case, reply: Reply) -> tuple[Mismatch | None, str]:

@@ -183,6 +183,16 @@ def test_a_limit_is_no_recorded_refusal() -> None:
     assert problems["open"] == ""
 
 
+@pytest.mark.parametrize("expect", ["error", "output"])
+def test_an_unknown_operator_is_no_recorded_refusal(expect: str) -> None:
+    case = {"id": "x", "framework": "onnx", "op": "gatherx", "attrs": {}, "inputs": {}}
+    output = {"dtype": "int64", "shape": [0], "data": []}
+    line = json.dumps({**case, "expect": expect, "output": output})
+    result = run_case(parse_case(line.encode(), "here"))
+    assert result.problem.startswith("not tried: unknown operator 'onnx.gatherx'")
+    assert result.finding is None
+
+
 def test_a_recorded_stablehlo_case_is_reproduced_under_xlas_rule() -> None:
     path = Path(__file__).parents[1] / "vectors" / "jax.jsonl"
     case = next(case for case in read_cases(str(path)) if case.operator == "stablehlo.scatter")
