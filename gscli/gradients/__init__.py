@@ -251,6 +251,12 @@ class BackwardWalk:
         # Else data of a cell that takes an update has no part in it.
         return own if self.layout.include_self else np.asarray(own & (self.counts == 0))
 
+    @property
+    def counted_holds(self) -> BoolArray:
+        """The same, and where data takes no part but is counted among those that share."""
+        is_counted = self.convention.counts_absent_data and not self.layout.include_self
+        return self.own_holds | (self.data == self.final) if is_counted else self.own_holds
+
     @cached_property
     def nan_holds(self) -> bool:
         """Whether there is NaN that equals NaN."""
@@ -380,9 +386,8 @@ def _back_through_extreme(walk: BackwardWalk) -> Pair:
     numbers, cells = walk.extreme_holders
     unheld = np.zeros(own.shape, bool)
     if convention.ties == "even":
-        absent = convention.counts_absent_data and not walk.layout.include_self
         count = np.bincount(cells, minlength=own.size).reshape(own.shape)
-        own_holds = own | (walk.data == walk.final) if absent else own
+        own_holds = own | walk.counted_holds
         unheld = (count == 0) & ~own_holds  # NaN alone equals nothing, itself neither
         share = share / (count + own_holds if walk.layout.data_name is not None else count)
         numbers, cells = walk.reader.extreme_holders

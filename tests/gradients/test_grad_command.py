@@ -570,3 +570,22 @@ def test_a_gradient_of_updates_that_several_entries_take_is_drawn_as_they_are_fi
     assert done.returncode == 0, done.stderr.decode()
     assert b"gradient of data as fitted" in done.stdout
     assert b"gradient of data is float64 with shape [1,2,2]" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        ("torch scatter-reduce [10.0,20] [0,0] [10.0,10] --dim 0 --reduce amax --no-include-self",
+         "a, b and input equal 10; several share it evenly, but input takes no part and is given"),
+        ("torch scatter-reduce [10.0,20] [0] [10.0] --dim 0 --reduce amin --no-include-self",
+         "a and input equal 10; several share it evenly, but input takes no part and is given"),
+        ("torch scatter-reduce [1.0,20] [0,0] [10.0,10] --dim 0 --reduce amax --no-include-self",
+         "a, b equal 10; several share it evenly."),
+        ("scatter-nd [1.0,2] [[1],[1]] [5.0,6] --rules torch",
+         "b stayed; PyTorch gives each of them the gradient"),
+    ],
+)  # fmt: skip
+def test_who_shares_a_cell_is_told_of_the_convention(call: str, sentence: str) -> None:
+    """PyTorch 2.13 gives a and b a third each beside data of 10, and a half beside data of 1."""
+    shown = call_gscli("grad", *call.split(), "--plain").stdout.decode()
+    assert sentence in " ".join(shown.split())

@@ -11,7 +11,7 @@ import numpy as np
 from gscli.base.arrays import Array, Arrays
 from gscli.base.records import group_pairs
 from gscli.base.words import entry_name, format_count, format_shape
-from gscli.frameworks import load_framework
+from gscli.frameworks import TITLES, load_framework
 from gscli.gradients.call import Gradients
 from gscli.gradients.conventions import LOOP, Convention
 from gscli.gradients.flow import FlowTrace
@@ -147,11 +147,13 @@ def describe_shared_cell(gradients: Gradients, cell: SharedCell, teller: Describ
         stayed = f"{place}: {format_count(len(cell.entries), 'writer')}, {entry_name(last)} stayed"
         if gradients.writers == "last":
             return f"{stayed} and is given the gradient"
-        return f"{stayed}; {run.operator.framework.title} gives each of them the gradient"
+        return f"{stayed}; {TITLES[convention.name]} gives each of them the gradient"
     value = teller.numbers.format_value(cell.value)
-    too = f" and {run.layout.data_name}" if cell.has_data else ""
+    data = run.layout.data_name
+    too = f" and {data}" * (cell.has_data or cell.counts_data)
+    absent = f", but {data} takes no part and is given none of it" * cell.counts_data
     labels = ", ".join(map(entry_name, cell.entries[:LISTED]))
-    return f"{place}: {labels}{too} equal {value}; {TIES[convention.ties]}"
+    return f"{place}: {labels}{too} equal {value}; {TIES[convention.ties]}{absent}"
 
 
 def iter_sentences(gradients: Gradients, chosen: Arrays) -> Iterator[str]:
