@@ -86,7 +86,8 @@ def read_call(
     attrs = {_to_python_name(name): value for name, value in record.get("attrs", {}).items()}
     with suppress(UsageError):  # an operator that is unknown has no order and restores nothing
         operator = find_operator(read_name(record))
-        inputs = {name: inputs[name] for name in operator.order_inputs(inputs)}
+        if (*inputs,) != operator.input_names:
+            inputs = {name: inputs[name] for name in operator.order_inputs(inputs)}
         _restore_attributes(operator, attrs)
     attrs |= {key: record[key] for key, usual in _USUAL.items() if record.get(key, usual) != usual}
     if record.get("framework") == "jax" and record["op"] == "stablehlo.scatter":

@@ -31,7 +31,6 @@ from gscli.base import (
     LimitRefused,
     UsageError,
     check_rule,
-    translate_errors,
 )
 from gscli.base.words import sanitize
 from gscli.declare import STRICT_HINT
@@ -58,6 +57,9 @@ _KEYS = (
     "atol",
 )  # fmt: skip
 
+# `[]` are indices far more often than data.
+_REQUEST = ReadRequest(dtype_if_empty=np.dtype(np.int64), limit=MAX_INPUT_BYTES)
+
 _JOB_EXAMPLE = '{"id": …, "op": …, "inputs": {…}, "attrs": {…}}'
 
 
@@ -71,22 +73,23 @@ def run_job(line: bytes, number: int, stdin_readers: list[object]) -> dict[str, 
     {'dtype': 'int64', 'shape': [1], 'data': [20]}
     """
     name: object = None
-    where, problem = f"line {number}", "not enough memory for this line"
+    where = f"line {number}"
     try:
-        with translate_errors(lambda _: LimitRefused(problem, where=where), MemoryError):
-            read = parse_json(line, where).value
-            name = read.get("id", number) if isinstance(read, dict) else None
-            job = _validate_job(read, number)
-            trace = _run_call(job, stdin_readers)
-            if "output" in job:
-                save(job["output"], trace.output)
-            result = {"id": name, "output": job.get("output") or dump_json(trace.output)}
-            if trace.warnings:
-                warnings = [(item.to_dict(), item.plain_hint) for item in trace.warnings]
-                result["warnings"] = [{**item, "hint": write_hint(hint)} for item, hint in warnings]
-            if "expect" in job:
-                result["expectation"] = _diagnose(job, trace)
-    except GscliError as error:
+        read = parse_json(line, where).value
+        name = read.get("id", number) if isinstance(read, dict) else None
+        job = _validate_job(read, number)
+        trace = _run_call(job, stdin_readers)
+        if "output" in job:
+            save(job["output"], trace.output)
+        result = {"id": name, "output": job.get("output") or dump_json(trace.output)}
+        if trace.warnings:
+            warnings = [(item.to_dict(), item.plain_hint) for item in trace.warnings]
+            result["warnings"] = [{**item, "hint": write_hint(hint)} for item, hint in warnings]
+        if "expect" in job:
+            result["expectation"] = _diagnose(job, trace)
+    except (GscliError, MemoryError) as problem:
+        lacking = LimitRefused("not enough memory for this line", where=where)
+        error = problem if isinstance(problem, GscliError) else lacking
         usual = error.usual_hint or "what a line holds: gscli batch --help"
         error.hint = write_hint(error.hint) or usual
         # A line that cannot be read has no id, which may be another's.
@@ -144,7 +147,8 @@ def _run_call(job: Mapping[str, Any], stdin_readers: list[object]) -> Trace:
     words = [word for word in (*values.values(), job.get("expect")) if isinstance(word, str)]
     if "output" in job:
         check_replaced(job["output"], words)
-    stdin_readers[:] = check_single_stdin([*stdin_readers, *words])
+    if words:
+        stdin_readers[:] = check_single_stdin([*stdin_readers, *words])
     left = MAX_JOB_BYTES
 
     def load_part(value: object, name: str) -> LoadedInput:
@@ -177,8 +181,7 @@ def _load(value: object, name: str, limit: int = MAX_INPUT_BYTES) -> LoadedInput
     shown = sanitize(name, 60)
     if isinstance(value, str):
         return load(value, name=shown, empty_dtype="int64", max_bytes=limit)
-    # `[]` are indices far more often than data
-    request = ReadRequest(dtype_if_empty=np.dtype(np.int64), limit=limit)
+    request = _REQUEST if limit == _REQUEST.limit else _REQUEST._replace(limit=limit)
     return array_of_json(ParsedJson(value, "", shown, shown), request, "inline")
 
 
