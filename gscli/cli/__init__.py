@@ -86,8 +86,7 @@ def _run_with_exit_code(arguments: Sequence[str], interrupts: Sequence[int]) -> 
         return code
     from gscli.cli.messages import is_json_requested, report_error, stderr_screen
 
-    as_json = is_json_requested(arguments)
-    return report_error(refusal, stderr_screen(arguments), as_json=as_json)
+    return report_error(refusal, stderr_screen(arguments), as_json=is_json_requested(arguments))
 
 
 def _raise_interrupt_behind(error: BaseException, interrupts: Sequence[int]) -> None:

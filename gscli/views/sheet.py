@@ -181,9 +181,9 @@ class VisibleTensor:
 
     def hides_planes(self) -> bool:
         """Whether some mark lies, in part at least, on a plane that is not shown."""
-        lead, boxes = self.selection.allowed[:-2], [mark.box for mark in self.subject.marks]
-        touched = [prod(map(len, map(span_positions, lead, box))) for box in boxes]
-        return touched != [len(self._positions_of(box)[0]) for box in boxes]
+        lead, boxes = self.selection.allowed[:-2], (mark.box for mark in self.subject.marks)
+        planes = ((map(span_positions, lead, box), self._positions_of(box)[0]) for box in boxes)
+        return any(prod(map(len, touched)) > len(shown) for touched, shown in planes)
 
     def _read(self, before: PreviousValues | None) -> None:
         """What is shown of each array, by plane, row and column."""

@@ -296,7 +296,8 @@ def _ask_runtime(
                 line = child.exchange(b"", PATIENCE)
         except OSError as error:
             raise make_start_error(f"{python}: {error.strerror}"[-300:]) from None
-        if text := line.text if isinstance(line, Failure) else line.decode("utf-8", "replace"):
+        text = line.text if isinstance(line, Failure) else line.decode("utf-8", "replace")
+        if text:
             raise _make_stop(runtime, text, model)
         with np.load(f"{folder}/values.npz") as archive:
             for name, (key, value) in zip(unknown, archive.items(), strict=True):

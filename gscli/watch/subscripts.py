@@ -10,7 +10,6 @@ import ast
 import inspect
 import sys
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -212,7 +211,9 @@ class SubscriptWatch(CallWatch):
             return seen
         for source, numbers in columns:
             if numbers.size and numbers.dtype.kind == "i":
-                clips = outcome_of(plan.layout.policy, negative=True) == "clipped"
-                note = partial(self.note_legal, seen, origins.get(source))
-                (history.widen if clips else note)(int(numbers.min()), int(numbers.max()))
+                ends = int(numbers.min()), int(numbers.max())
+                if outcome_of(plan.layout.policy, negative=True) == "clipped":
+                    history.widen(*ends)
+                else:
+                    self.note_legal(seen, origins.get(source), *ends)
         return seen

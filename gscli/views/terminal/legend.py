@@ -41,7 +41,8 @@ def render_remarks(remarks: Sequence[Remark], width: int, look: StyleSheet) -> l
             (f" {entry.label} ", look.value_style(entry.number, alarm=not entry.live))
             for entry in remark.entries[:_NAMED]
         ]
-        head += [(f" +{len(remark.entries) - _NAMED} ", look.dim)] * (len(remark.entries) > _NAMED)
+        if len(remark.entries) > _NAMED:
+            head.append((f" +{len(remark.entries) - _NAMED} ", look.dim))
         head.append(("  " if head else "", PLAIN))
         lines += wrap_paragraph(look.signs.sanitize_line(remark.text), width, head=head)
     return lines

@@ -149,8 +149,9 @@ class DifferenceTable(Record):
         ]
         chips: list[Line] = [[(f" {pad_right(name, wide)}", look.bold)] for name in names]
         lines = join_blocks([make_block([[], *chips]), make_block(join_blocks(blocks, 2))], 1)
-        has_more = self.differences.differing_count > len(names)
-        return [*lines, *[[(f" {look.signs.down}", look.dim)]] * has_more]
+        if self.differences.differing_count > len(names):
+            lines.append([(f" {look.signs.down}", look.dim)])
+        return lines
 
 
 GAP = 2

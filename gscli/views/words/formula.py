@@ -20,7 +20,7 @@ from gscli.kernel.reductions import REDUCTION_WORDS
 from gscli.layout import BAGS, Fold, Layout
 from gscli.layout.axes import Axis, Column, Consecutive, Fit, OutOfBounds, Shape, row_major_strides
 from gscli.layout.subscripts import parse_subscript
-from gscli.plan.indices import format_legal_range, legal_range
+from gscli.plan.indices import format_legal_range
 from gscli.plan.outcomes import OUTCOMES, count_outcomes, outcome_of
 from gscli.traces import Entry, Trace, entry_label
 from gscli.views.summary import describe_idle_updates, describe_own_part
@@ -210,13 +210,12 @@ class Formula:
 
     def _legal(self, number: int) -> str:
         axis, policy = self._layout.axes[number], self._layout.policy
-        low, high = legal_range(axis, policy)
         place, trace = self._layout.data_axis(number), self._trace
         flat = self._layout.name_flat(self._layout.data_name or trace.output_name)
         name = f"{flat} laid flat" if place is None else f"axis {place}"
         if self._trace.operator.shape_inputs.get(self._written_axes[number]) == "ascending":
-            return f"{low} and up in ascending order on {name}"  # the last number is the size
-        if high < 0:
+            return f"0 and up in ascending order on {name}"  # the last number is the size
+        if axis.size == 0:
             return f"none, {name} is empty"
         return f"{format_legal_range(axis, policy)} on {name}"
 
