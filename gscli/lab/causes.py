@@ -8,7 +8,7 @@ orders of the same entries. Every candidate runs on the shared kernel.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import islice, permutations
 from typing import TypeAlias
@@ -17,13 +17,14 @@ import numpy as np
 
 from gscli.base import GscliError, InputRefused, check_rule
 from gscli.base.arrays import Array, BoolArray, integer_limits, parse_dtype
-from gscli.base.records import Record
+from gscli.base.records import Arguments, Record
 from gscli.base.words import INTEGERS
 from gscli.kernel.reductions import REDUCTION_WORDS, REDUCTIONS, saturating_cast
 from gscli.lab.cases import format_option
 from gscli.lab.compare import compare, find_concept_inputs
 from gscli.lab.concepts import find_concept_arguments, list_call_mappings
 from gscli.lab.sample import (
+    Answer,
     ArrayTransform,
     CallVariants,
     DeferredRuns,
@@ -77,19 +78,22 @@ def iter_mistakes(call: CallVariants) -> Iterator[CandidateCause]:
         yield from run_candidates(table(call))
 
 
-def iter_modes(call: CallVariants) -> Iterator[CandidateCause]:
-    """What the operator gives under its other options; how updates are reduced is tried before."""
-    operator, left_out = call.trace.operator, {"scatter": "reduction"}.get(call.trace.layout.kind)
-    shape, output = call.expected_shape, call.trace.output
+def iter_modes(
+    call: CallVariants, with_attributes: Callable[[Arguments], Answer]
+) -> Iterator[tuple[str, Answer]]:
+    """What is answered under other options of the call, a number as it is where it is left out."""
+    operator, shape, output = call.trace.operator, call.expected_shape, call.trace.output
     for item in operator.attributes:
         values: Sequence[object] = item.choices or (True, False) * (item.kind == "bool")
+        if isinstance(item.default, int | float) and item.kind != "bool":
+            values = [item.default]
         if item.name in _COUNTED_AXES and len(shape) == output.ndim:
             at, size = _COUNTED_AXES[item.name], math.prod(shape)
             # As many cells as are expected, and no more, are made.
             values = [shape[at]] * (0 < output.size * shape[at] == size * output.shape[at])
-        for value in values if item.option.role != left_out else ():
+        for value in values:
             cause = f"it is called with {' '.join(format_option(operator, item.name, value))}"
-            yield from run_candidates([(cause, partial(call.with_attributes, {item.name: value}))])
+            yield from run_candidates([(cause, partial(with_attributes, {item.name: value}))])
 
 
 # --- other frameworks -------------------------------------------------------------------------

@@ -182,8 +182,9 @@ class OutputDiagnosis:
         ]
         most = max((fit.cells for fit in fits), default=0)
         exact = tuple(fit for fit in fits if fit.is_exact)
-        modes = filter(None, starmap(self._match_cause, () if exact else iter_modes(call)))
-        exact = exact or tuple(islice((fit for fit in modes if fit.is_exact), 1))
+        modes = () if exact else iter_modes(call, call.with_attributes)
+        fits_of_modes = filter(None, starmap(self._match_cause, modes))
+        exact = exact or tuple(islice((fit for fit in fits_of_modes if fit.is_exact), 1))
         return exact or tuple(fit for fit in fits if fit.cells == most)
 
     @property
@@ -245,11 +246,10 @@ class OutputDiagnosis:
         if not mended.size or np.count_nonzero(wrong & ~apart):
             return None  # explains no cell, or breaks others
         is_exact = not wrong.any()
-        differing = output.reshape(-1)[apart], expected[apart]
         if not is_exact and (
             _are_few(~wrong[apart])
             or _are_few(~wrong[apart & self._written_mask])
-            or self._fits_by_chance(*differing)
+            or self._fits_by_chance(output.reshape(-1)[apart], expected[apart])
         ):
             return None
         letters = self.find_letters(self._cells_at(mended))
@@ -294,8 +294,7 @@ class OutputDiagnosis:
     def _describe_causes(self) -> list[str]:
         """What would give the expected answer, or that nothing does."""
         if not self.is_searched:
-            limit = f"{MAX_FULL_SEARCH_CELLS:,}"
-            return [f"causes of another shape are looked for up to {limit} cells"]
+            return [f"causes of another shape are looked for up to {MAX_FULL_SEARCH_CELLS:,} cells"]
         lines = list[str]()
         if self.sampled_cells is not None:
             share = f"{self.difference.sample.size:,} of them differing ones"

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import chain
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from gscli.base import DtypeRefused, check_rule
 from gscli.base.arrays import Array, Arrays, dtype_name
+from gscli.base.records import Arguments
 from gscli.frameworks.execute import run_plan
-from gscli.gradients.call import Gradients
-from gscli.gradients.conventions import Convention
-from gscli.lab.causes import iter_policy_mistakes, zero_row
+from gscli.gradients.call import Gradients, trace_gradients
+from gscli.lab.causes import iter_modes, iter_policy_mistakes, zero_row
 from gscli.lab.difference import Tolerance, compare_tensors, difference_sentences, differing_cells
-from gscli.lab.sample import run_candidates
+from gscli.lab.sample import CallVariants, run_candidates
 from gscli.layout import Layout
 from gscli.layout.axes import CLIP_OUTSIDE, Negative, OutOfBounds
 from gscli.plan.plan import Plan
-from gscli.traces import Trace
+from gscli.traces import Trace, trace_call
 
 Compute: TypeAlias = Callable[[], Arrays]
 
@@ -37,14 +38,20 @@ def find_causes(
     >>> find_causes(trace_gradients(run), "data", np.array([0.0, 1.0]), Tolerance())
     ['duplicates are not summed: the last one wins']
     """
-    causes = []
-    for cause, arrays in run_candidates(_iter_causes(gradients, name, expected)):
-        other = arrays.get(name)
-        if other is None or other.shape != expected.shape:
-            continue
-        apart = differing_cells(other, gradients.arrays[name], tolerance).any()
-        if apart and not differing_cells(other, expected, tolerance).any():
-            causes.append(cause)
+    run, arrays, own = gradients.trace, gradients.arrays, gradients.arrays[name]
+
+    def is_cause(answer: Arrays) -> bool:
+        other = answer.get(name, own)
+        is_apart = other.shape == own.shape and differing_cells(other, own, tolerance).any()
+        return bool(is_apart) and not differing_cells(other, expected, tolerance).any()
+
+    call, rerun = CallVariants(run, None, run.output.shape), partial(_call_again, gradients, {})
+    others = ((f"it is the gradient of {key}", {name: flow}) for key, flow in arrays.items())
+    mistakes = run_candidates(_iter_causes(gradients, name, expected))
+    causes = [cause for cause, answer in mistakes if is_cause(answer)]
+    # An option or another input may by chance fit as well as a mistake that explains it.
+    rest = () if causes else chain(iter_modes(call, rerun), others)
+    causes += [cause for cause, answer in rest if is_cause(answer)]
     return list(dict.fromkeys(causes))
 
 
@@ -68,16 +75,14 @@ def _iter_causes(gradients: Gradients, name: str, expected: Array) -> Iterator[t
         cause = f"{layout.data_name or 'what cells start with'} is {way}"
         yield cause, partial(_with_layout, gradients, other)
     yield "the sign is turned", lambda: {key: -flow for key, flow in gradients.arrays.items()}
-    for other_name, flow in gradients.arrays.items():
-        if other_name != name:
-            yield f"it is the gradient of {other_name}", partial(dict, [(name, flow)])
     policy = walk.layout.policy
     if policy.out_of_bounds is OutOfBounds.SKIP or policy.negative is Negative.SKIP:
         clipping = layout._replace(policy=CLIP_OUTSIDE)
         yield "skipped entries keep their cotangent", partial(_with_layout, gradients, clipping)
     for cause, mistake in iter_policy_mistakes(run):
         yield cause, partial(_with_layout, gradients, layout._replace(policy=mistake))
-    yield "indices count from 1", partial(_with_indices_from_1, gradients)
+    lower = {key: run.inputs[key] - 1 for key in layout.index_inputs if key in run.call_inputs}
+    yield "indices count from 1", partial(_call_again, gradients, lower, {})
 
 
 # What a framework may choose otherwise where a gradient is left open, by the cause that it is.
@@ -120,20 +125,16 @@ def _of_data(gradients: Gradients, flow: Array) -> dict[str, Array]:
 def _with_layout(gradients: Gradients, layout: Layout) -> dict[str, Array]:
     """The gradients of the call with another layout, which clips where it says so."""
     convention = gradients.convention._replace(drops_clipped_reads=False)
-    return _run_again(gradients, Plan(layout, gradients.trace.inputs), convention)
-
-
-def _with_indices_from_1(gradients: Gradients) -> dict[str, Array]:
-    """The gradients of the call with every index one lower."""
-    run = gradients.trace
-    lower = {name: run.inputs[name] - 1 for name in run.layout.index_inputs}
-    return _run_again(gradients, Plan(run.layout, {**run.inputs, **lower}), gradients.convention)
-
-
-def _run_again(gradients: Gradients, plan: Plan, convention: Convention) -> dict[str, Array]:
     operator = gradients.trace.operator
-    trace = Trace(operator, *run_plan(operator, plan))
+    trace = Trace(operator, *run_plan(operator, Plan(layout, gradients.trace.inputs)))
     return Gradients(trace, gradients.cotangent, convention).arrays
+
+
+def _call_again(gradients: Gradients, inputs: Arrays, attrs: Arguments) -> dict[str, Array]:
+    """The gradients of the call with other inputs and attributes, for an output of its shape."""
+    run = gradients.trace
+    trace = trace_call(run.operator, {**run.call_inputs, **inputs}, {**run.attributes, **attrs})
+    return trace_gradients(trace, gradients.cotangent, gradients.convention.name).arrays
 
 
 class GradientDiagnosis:
@@ -161,10 +162,10 @@ class GradientDiagnosis:
             return [f"as expected: the gradient of {self.name}"]
         lines = difference_sentences(self.difference, f"the expected gradient of {self.name}")
         if self.causes:
-            causes = (f"  {cause}" for cause in self.causes)
-            return [*lines, "the expected gradient is what you get when", *causes]
-        alone = "no convention and no common mistake gives the expected gradient"
-        return [*lines, alone] if self.difference.has_same_shape else lines
+            lines.append("the expected gradient is what you get when")
+        elif self.difference.has_same_shape:
+            lines.append("no convention and no common mistake gives the expected gradient")
+        return [*lines, *(f"  {cause}" for cause in self.causes)]
 
     def to_dict(self) -> dict[str, object]:
         """The JSON form."""

@@ -115,9 +115,8 @@ def restrict_scatter(plan: ValidatedPlan, cells: Indices, entries: range) -> Val
     """
     parts = list(_iter_reaching_updates(plan, cells, entries))
     at = np.concatenate([np.empty(0, np.int64), *(places for places, _ in parts)])
-    updates = np.concatenate(
-        [plan.updates_view().reshape(-1)[:0], *(values for _, values in parts)]
-    )
+    none = plan.updates_view().reshape(-1)[:0]
+    updates = np.concatenate([none, *(values for _, values in parts)])
     return _plan_flat(plan.layout, read_untouched(plan, cells), at, updates)
 
 

@@ -31,6 +31,9 @@ TENSOR_SCATTER = (
     {"tensor": FLOW, "indices": [[row] for row in ROWS], "updates": [7.0, 8.0, 9.0]}, {}
 )  # fmt: skip
 TABLE = ({"input": ROWS, "weight": [[1.0], [2.0], [3.0]]}, {})
+LOSSES = ({"input": [[-1.0, -2.0], [-0.5, -1.5]], "target": [1, 0]}, {})
+BAGS = ({"input": [0, 1, 2, 2], "weight": [[1.0], [2.0], [3.0]], "offsets": [0, 2]}, {})
+SCALED = ({"input": FLOW, "index": [0, 1, 2], "source": FLOW}, {"dim": 0, "alpha": 2})
 SEGMENTS = ({"data": [9.0, 4.0, 9.0], "segment_ids": ROWS}, {"num_segments": 3})
 
 
@@ -113,6 +116,16 @@ PLANTED = [
      ({"data": FLOW, "indices": [2, 0, 2]}, {}), "data", [2, 0, 0]),
     ("padding is given its gradient as any row is", "torch.embedding",
      (TABLE[0], {"padding_idx": -1}), "weight", [[2], [0], [4]]),
+    ("it is called with --reduction sum", "torch.nll_loss", LOSSES, "input", [[0, -1], [-1, 0]]),
+    ("it is called with --ignore-index -100", "torch.nll_loss",
+     (LOSSES[0], {"ignore_index": 1}), "input", [[0, -0.5], [-0.5, 0]]),
+    ("it is called with --mode sum", "torch.embedding_bag", BAGS, "weight", [[1], [1], [4]]),
+    ("it is called with --alpha 1", "torch.index_add", SCALED, "source", FLOW),
+    ("it is called with --reduction none", "onnx.scatter_elements", elements("add"), "updates",
+     [0, 1, 3]),
+    ("it is called with --axis 0", "onnx.gather",
+     ({"data": [[1.0, 2.0], [3.0, 4.0]], "indices": [0, 0]}, {"axis": 1}), "data",
+     [[2, 2], [0, 0]]),
 ]  # fmt: skip
 
 
@@ -126,6 +139,15 @@ def test_a_planted_mistake_is_named(
     expected = np.array(other, gradients.arrays[wanted].dtype)
     assert not np.allclose(gradients.arrays[wanted], expected)
     assert cause in find_causes(gradients, wanted, expected, Tolerance())
+
+
+def test_an_option_is_named_where_no_mistake_in_the_walk_is() -> None:
+    run = trace("torch.scatter_reduce", *torch_reduce("mean"))
+    found = find_causes(trace_gradients(run), "src", np.ones(3), Tolerance())
+    assert found == ["it is not divided by how many values met"]
+    gradients = trace_gradients(trace("torch.index_add", *SCALED))
+    found = find_causes(gradients, "source", np.ones(3), Tolerance())
+    assert found == ["it is called with --alpha 1", "it is the gradient of input"]
 
 
 @pytest.mark.parametrize("name", ["onnx.gather", "onnx.gather_nd"])

@@ -355,6 +355,12 @@ def test_another_way_to_reduce_what_is_gathered_is_a_cause(
     assert [fit.cause for fit in found.causes] == [f"it is called with {cause}"]
 
 
+def test_a_factor_that_was_left_out_is_a_cause() -> None:
+    inputs = {"input": np.ones(3), "index": np.array([0, 0, 2]), "source": np.array([4.0, 5, 6])}
+    found = told("torch.index_add", inputs, {"dim": 0, "alpha": 2}, np.array([10.0, 1, 7]))
+    assert [fit.cause for fit in found.causes] == ["it is called with --alpha 1"]
+
+
 def test_every_exact_fit_is_listed_and_rule_sets_are_among_them() -> None:
     found = told("onnx.gather", {"data": BITS, "indices": np.array([3, -1])}, {}, BITS[[3, 0]])
     causes = [fit.cause for fit in found.causes]

@@ -198,7 +198,7 @@ def test_nothing_to_run_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert run_safely(["run", str(relu), "--json"]) == 65
     assert json.loads(capsys.readouterr().err)["error"]["details"] == ["gscli has no operator Relu"]
     assert run_safely(["run", str(tmp_path), "--only", "scatter"]) == 2
-    assert "no folder's name contains 'scatter'" in capsys.readouterr().err
+    assert "no node test's name contains 'scatter'" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

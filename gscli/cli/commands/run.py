@@ -105,7 +105,7 @@ def _run_tests(folders: Sequence[str], settings: Settings, only: str) -> int:
     flags = settings.list_flags(*SINGLE_NODE_OPTIONS)
     refuse_flags(flags, "node tests are counted and nothing else", "name one of them, or ")
     chosen = [folder for folder in find_test_folders(list(folders)) if only in folder.name]
-    refuse_flags(["--only"] * (not chosen), f"no folder's name contains {only!r}"[:200])
+    refuse_flags(["--only"] * (not chosen), f"no node test's name contains {only!r}"[:200])
     outcomes: list[NodeTestResult] = []
     with ProgressBar("node tests", len(chosen), quiet=settings.quiet) as progress:
         for folder in chosen:
