@@ -277,7 +277,7 @@ def test_one_gradient_of_several_must_be_named() -> None:
         assert refused.returncode == 2
         assert f"{flag} needs the name of an input" in refused.stderr.decode()
     help_words = call_gscli(*words[:2], "--help").stdout.decode().split()
-    assert "-o and --expect take NAME=FILE" in " ".join(help_words)
+    assert "-o, --expect take NAME=FILE" in " ".join(help_words)
     refused = call_gscli(*words, "--json=output")
     error = json.loads(refused.stderr)["error"]
     assert (error["valid"], error["hint"]) == ("data updates", "--of data")

@@ -47,7 +47,7 @@ def run_grad(
         "whose choices count at ties and duplicates (default: the framework's own)", "NAME",
         choices=RULES, alone="loop",
     ),
-    of: str | None = option("only the gradient of this input; -o and --expect take NAME=FILE", "NAME"),
+    of: str | None = option("only the gradient of this input; -o, --expect take NAME=FILE", "NAME"),
     code: str | None = option(
         f"programs whose gradients are the loop's own: a list of {' '.join(TARGETS)}", "LIST",
         complete=make_list_completer(TARGETS),
