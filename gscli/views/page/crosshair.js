@@ -33,20 +33,22 @@ function Crosshair(stage, facts, linked, ink) {
   function lift() {
     card.className = "card full " + ink(current);
     parts().forEach(function (part) { line(part.name, part.at); });
-    line(facts.act, [facts.entries[current].value]);
+    var value = facts.entries[current].value; // of an entry that is refused there is none
+    var act = facts.act === "copy" && ink(current) === "x" ? "fill" : facts.act;
+    if (value) { line(act, [value, value]); }
   }
 
   // The coordinates that the entry fixes: their names, the headers that hold them, what they are.
   function parts() {
     return facts.parts.map(function (part, place) {
       return { name: part[0], header: part[1], at: facts.entries[current].at[place] };
-    }).filter(function (part) { return part.at.length; });
+    }).filter(function (part) { return part.at[1]; });
   }
 
-  // [coordinate], [coordinate, as written] or, of an entry that has no target, ["", as written].
+  // [coordinate, as written] or, of an entry that has no target, ["", as written].
   function line(name, at) {
     var row = card.appendChild(make("div", {}, name));
-    if (at.length > 1) { row.appendChild(make("span", {}, at[1] + (at[0] ? " → " : " ✗"))); }
+    if (at[1] !== at[0]) { row.appendChild(make("span", {}, at[1] + (at[0] ? " → " : " ✗"))); }
     row.appendChild(make("b", {}, at[0]));
   }
 

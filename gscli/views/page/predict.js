@@ -37,11 +37,14 @@ function Predict(target, facts, gather, linked, after, tell, done) {
 
   function extra(text, action) { input.after(button(text, action)); }
 
-  // `data[3,:]` means all of its cells; a 3 alone is on the axis that an entry fixes.
+  // `data[3,:]` means all of its cells; a 3 alone is on the axis that an entry fixes, or counts
+  // through the cells where the entry does.
   function place(typed) {
-    var numbers = (typed.replace(/^.*\[/, "").match(/-?\d+|:/g) || []).map(function (text) {
+    var numbers = (typed.replace(/^[^[]*\[/, "").match(/-?\d+|:/g) || []).map(function (text) {
       return text === ":" ? null : Number(text);
     });
+    var flat = facts.parts.length > facts.axes.length ? facts.entries[entry].at[0][0] : "";
+    if (flat && numbers.length === 1 && numbers[0] === Number(flat)) { answer(there[0]); return; }
     var chosen = all(target, "td").filter(isCell).filter(function (each) {
       var at = placeOf(each), count = numbers.length;
       if (count === facts.axes.length) { at = facts.axes.map(function (axis) { return at[axis]; }); }
@@ -49,7 +52,9 @@ function Predict(target, facts, gather, linked, after, tell, done) {
     });
     var right = chosen.filter(function (each) { return there.includes(each); }).length;
     if (right % chosen.length === 0) { answer(chosen[0]); } // all of them or none, of some
-    else { reply.textContent = "No such cell is shown."; }
+    else {
+      reply.textContent = right ? "Only some of these cells are right." : "No such cell is shown.";
+    }
   }
 
   function answer(chosen) {

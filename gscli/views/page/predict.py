@@ -63,17 +63,15 @@ class Mistakes:
         return _EXPLANATIONS[kind].format(axes=axes, thing=thing, reduction=reduction)
 
     def iter_wrong_targets(self, entry: Entry) -> Iterator[tuple[CellPattern, MistakeKind]]:
-        """Cells that a reader takes for the target, most telling first, none of them right."""
+        """Cells that a reader takes for the target, none of them right: the first kind is told."""
         if entry.target is None or self._trace.layout.is_flattened:
             return
         ends = zip(entry.target, self._shape, strict=True)
         right = [None if stop - start == size > 1 else start for (start, stop), size in ends]
-        seen = [right]
         for place, kind in self._iter_wrong_cells(entry, right):
             pairs = zip(place, self._shape, strict=True)
             inside = all(at is None or 0 <= at < size for at, size in pairs)
-            if inside and place not in seen:
-                seen.append(place)
+            if inside and place != right:
                 yield place, kind
 
     def iter_wrong_values(

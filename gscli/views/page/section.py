@@ -41,7 +41,8 @@ COPIED_CELLS = 2_000
 class RunSection:
     """A `<section>` of the page, called `noun` and a number.
 
-    `note`: markup between the lead and the equation.
+    `title`: its own, or what was run, as a shell would say it, and its attributes. `note`: markup
+    between the lead and the equation.
     """
 
     def __init__(
@@ -50,31 +51,27 @@ class RunSection:
     ) -> None:  # fmt: skip
         self._scene = scene
         self.name = f"{noun}-{number + 1}"
-        self._quiz, self._title = quiz, title
+        self._quiz = quiz
+        attributes = list_attributes(scene.trace)
+        self.title = title or sanitize(" · ".join([scene.trace.title, *attributes]))
         self._note = f'<p class="lead">{note}</p>' * bool(note)
         self._teller = Describer(scene.trace, scene.numbers)
         self._predictions = Mistakes(scene.trace)
         self._skipped = {entry.number for entry in scene.entries if not entry.live}
 
-    @property
-    def title(self) -> str:
-        """Its own, or what was run, as a shell would say it, and its attributes."""
-        if self._title:
-            return self._title
-        trace = self._scene.trace
-        return sanitize(" · ".join([trace.title, *list_attributes(trace)]))
-
     def html(self, *, heading: str) -> str:
         """The `<section>`; `heading` is its element's name."""
-        name = self.name
         kinds = f"{self._scene.trace.kind}{' quiz' if self._quiz else ''}"
-        body = self._render_quiz() if self._quiz else self._render_run()
+        body = self._render_run()
+        if self._quiz:
+            stage = f'<div class="stage question">{self._tensors(quiz=True)}</div>'
+            body = f"{stage}<template>{body}</template>"
         equation = escape(Formula(self._scene.trace).equation)
         return (
-            f'<section id="{name}" class="{kinds}" aria-labelledby="{name}-title">'
-            f'<{heading} id="{name}-title">{escape(self.title)}</{heading}>'
+            f'<section id="{self.name}" class="{kinds}" aria-labelledby="{self.name}-title">'
+            f'<{heading} id="{self.name}-title">{escape(self.title)}</{heading}>'
             f'<p class="lead">{escape(self._lead())}</p>{self._note}'
-            f'<p class="formula"><code>{equation}</code></p>{body}'
+            f'<p class="formula"><code>{equation}</code></p>{body}{self._render_plain_text()}'
             f'<script type="application/json" class="facts">{escape_json(self._script_data())}'
             "</script></section>"
         )
@@ -85,20 +82,13 @@ class RunSection:
         which = f" opset {version}" if version else ""
         return f"{describe_purpose(trace)} {trace.operator.framework.title}{which}."
 
-    def _render_quiz(self) -> str:
-        return (
-            f'<div class="stage question">{self._tensors(quiz=True)}</div>'
-            f"{self._render_plain_text('The answer as text')}"
-            f"<template>{self._render_run()}</template>"
-        )
-
     def _render_run(self) -> str:
         items = "".join(self._render_entry(entry) for entry in self._scene.entries)
         return (
             f'<div class="stage">{self._tensors(quiz=False)}</div>'
             f'<ol class="entries" aria-label="entries">{items}</ol>{self._render_diagnosis()}'
-            f'<p class="counts">{escape(format_counts_line(self._scene.trace))}</p>'
-            f"{self._render_legend()}{self._render_plain_text('As text')}"
+            f'<p class="counts">{escape(format_counts_line(self._teller, self._scene.entries))}</p>'
+            f"{self._render_legend()}"
         )
 
     def _render_legend(self) -> str:
@@ -157,13 +147,14 @@ class RunSection:
             "</button></li>"
         )
 
-    def _render_plain_text(self, summary: str) -> str:
+    def _render_plain_text(self) -> str:
         """All of it as text, to be copied, unless that would double a large page."""
         if sum(len(tensor.cells) for tensor in self._scene.tensors) > COPIED_CELLS:
             return ""
         options = self._scene.options._replace(limit=len(self._scene.entries))
         explanation = Explanation(self._scene.trace, options, plain=True)
         text = f"<pre>{escape(explanation.format_plain())}</pre>"
+        summary = "The answer as text" if self._quiz else "As text"
         return f'<details class="text"><summary>{summary}</summary>{text}</details>'
 
     def _script_data(self) -> dict[str, object]:

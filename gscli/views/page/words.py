@@ -7,6 +7,7 @@ words of the drawing: which row, which column, which plane.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
 from gscli.base.words import format_count
@@ -32,10 +33,17 @@ def verb_of(trace: Trace) -> str:
     return "copy" if trace.kind == "gather" else REDUCTION_WORDS[trace.reduction].name
 
 
-def format_counts_line(trace: Trace) -> str:
-    """Entries, cells touched, cells hit more than once, and what that leaves open."""
+def format_counts_line(teller: Describer, shown: Sequence[Entry]) -> str:
+    """Entries, cells touched, cells hit more than once, and what that leaves open.
+
+    Of gradients the entries, and what stands below their picture.
+    """
+    trace = teller.trace
     entries = format_count(trace.entry_count, "entry", "entries")
-    counts = count_cells(trace) if trace.words is None else None
+    if trace.words is not None:
+        remarks = trace.words.make_remarks(teller, shown)
+        return ". ".join([entries, *(remark.text for remark in remarks)])
+    counts = count_cells(trace)
     if counts is None:
         return entries
     left_open = trace.layout.unspecified_order if counts.duplicate_count else ""
@@ -78,7 +86,7 @@ def coordinate_headers(layout: Layout) -> list[tuple[str, Header]]:
     >>> from gscli.traces import trace
     >>> found = trace("onnx.gather", {"data": [[1, 2], [3, 4]], "indices": [-1]}, {"axis": 1})
     >>> coordinate_headers(found.layout), entry_coordinates(found.layout, found.entries()[0])
-    ([('column', 'column')], [['1', '-1']])
+    ([('column', 'column')], [('1', '-1')])
     """
     rank = len(layout.data_shape)  # of a vector, which is drawn as one row, axis 0 is a column
     headers: dict[int, Header] = {rank - 2: "row", rank - 1: "column"}
@@ -87,20 +95,20 @@ def coordinate_headers(layout: Layout) -> list[tuple[str, Header]]:
     return [("flat index", ""), *named] if layout.is_flattened else named
 
 
-def entry_coordinates(layout: Layout, entry: Entry) -> list[list[str]]:
-    """What an entry has for each part: the coordinate, and the number as written if that differs.
+def entry_coordinates(layout: Layout, entry: Entry) -> list[tuple[str, str]]:
+    """What an entry has for each part: the coordinate, and the number as it is written.
 
-    An entry that is skipped has no coordinate, a slice has none on the axes that it spans.
+    An entry that is skipped has no coordinate, a slice has neither on the axes that it spans.
     """
-    flat, shape = layout.is_flattened, layout.data_shape
+    flat, shape, vector = layout.is_flattened, layout.data_shape, list(map(str, entry.vector))
     box = entry.target or ((0, 0),) * len(shape)
-    rows = [["", ", ".join(map(str, entry.vector))]] if flat else []
+    moved = [str(item.coordinate) for item in entry.adjustments] or vector
+    pairs = [(moved[0] if entry.target else "", vector[0])] if flat else []
     for axis in list_fixed_axes(layout):
-        place = _format_place(box[axis], shape[axis])
         column = None if flat else layout.axes[axis].column
-        written = place if column is None else str(entry.vector[column])
-        rows.append([place, written] if written != place else [place] if place else [])
-    return rows
+        place = _format_place(box[axis], shape[axis] if column is None else None)
+        pairs.append((place, place if column is None else vector[column]))
+    return pairs
 
 
 def list_fixed_axes(layout: Layout) -> list[int]:
@@ -111,13 +119,13 @@ def list_fixed_axes(layout: Layout) -> list[int]:
     return [place for place, axis in axes if (axis.column, axis.entry) != (None, None)]
 
 
-def _format_place(ends: tuple[int, int], size: int) -> str:
-    """A coordinate, a range, or nothing for none and for a whole axis.
+def _format_place(ends: tuple[int, int], size: int | None) -> str:
+    """A coordinate, a range, or nothing for none and for a whole axis of this size.
 
     >>> _format_place((2, 3), 4), _format_place((1, 3), 4), _format_place((0, 4), 4)
     ('2', '1 … 2', '')
     """
     start, stop = ends
-    if stop <= start or (ends == (0, size) and size > 1):
+    if stop <= start or (ends == (0, size) and size != 1):
         return ""
     return str(start) if stop == start + 1 else f"{start} … {stop - 1}"

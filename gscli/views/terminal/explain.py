@@ -78,6 +78,9 @@ class Explanation(TraceDrawing):
         formula, *meaning = self._formula()
         lines += dict.fromkeys([describe_purpose(trace), formula + ".", *meaning])
         lines += [describe_entry(self.teller, entry) for entry in self.shown]
+        if trace.words is not None:
+            remarks = trace.words.make_remarks(self.teller, self.shown)
+            lines += [f"{remark.text}." for remark in remarks]
         lines += [text + "." for text in self._summary()]
         return self.signs.format_lines(lines)
 

@@ -60,6 +60,8 @@ PATH_TEMPLATES = SentenceTemplates(
 # What an entry moves, and how one cell came to its value.
 MOVE_TEMPLATES = SentenceTemplates(
     {
+        "refused": ("", ""),
+        "filled": ("{new}", ""),
         "read": ("{new}", ""),
         "read many": ("{target}", ""),
         "gradient": ("{new}", ""),
