@@ -19,10 +19,12 @@ from gscli.base import GscliError, InputRefused, check_rule
 from gscli.base.arrays import Array, BoolArray, integer_limits, parse_dtype
 from gscli.base.records import Arguments, Record
 from gscli.base.words import INTEGERS
+from gscli.declare.attributes import Attribute
 from gscli.kernel.reductions import REDUCTION_WORDS, REDUCTIONS, saturating_cast
 from gscli.lab.cases import format_option
 from gscli.lab.compare import compare, find_concept_inputs
 from gscli.lab.concepts import find_concept_arguments, list_call_mappings
+from gscli.lab.rules import CHOICE_ALIASES
 from gscli.lab.sample import (
     Answer,
     ArrayTransform,
@@ -74,16 +76,18 @@ CandidateCause: TypeAlias = tuple[str, Array]
 
 def iter_mistakes(call: CallVariants) -> Iterator[CandidateCause]:
     """Every mistake that has an answer for this call, the plainest first; refusals are left out."""
-    for table in _TABLES:
+    for table in (_layout_mistakes, _attribute_mistakes, order_mistakes, _input_mistakes):
         yield from run_candidates(table(call))
 
 
 def iter_modes(
-    call: CallVariants, with_attributes: Callable[[Arguments], Answer]
+    call: CallVariants,
+    with_attributes: Callable[[Arguments], Answer],
+    attributes: Iterable[Attribute],
 ) -> Iterator[tuple[str, Answer]]:
-    """What is answered under other options of the call, a number as it is where it is left out."""
+    """What is answered under others of some options, a number as it is where it is left out."""
     operator, shape, output = call.trace.operator, call.expected_shape, call.trace.output
-    for item in operator.attributes:
+    for item in attributes:
         values: Sequence[object] = item.choices or (True, False) * (item.kind == "bool")
         if isinstance(item.default, int | float) and item.kind != "bool":
             values = [item.default]
@@ -91,7 +95,7 @@ def iter_modes(
             at, size = _COUNTED_AXES[item.name], math.prod(shape)
             # As many cells as are expected, and no more, are made.
             values = [shape[at]] * (0 < output.size * shape[at] == size * output.shape[at])
-        for value in values:
+        for value in [value for value in values if value not in CHOICE_ALIASES]:
             cause = f"it is called with {' '.join(format_option(operator, item.name, value))}"
             yield from run_candidates([(cause, partial(with_attributes, {item.name: value}))])
 
@@ -315,8 +319,6 @@ _DATA_TRANSFORMS: dict[str, ArrayTransform] = {
     "the last row of data is padding, which is zero": partial(zero_row, -1),
 }
 
-_AXES, _BATCHES = ("axis", "dim"), "batch_dims"
-
 
 def _input_mistakes(call: CallVariants) -> DeferredRuns:
     layout, inputs = call.trace.layout, call.trace.call_inputs
@@ -386,18 +388,18 @@ def _other_orders(array: Array) -> Iterator[tuple[int, ...]]:
 
 def _attribute_mistakes(call: CallVariants) -> DeferredRuns:
     trace, own = call.trace, call.trace.inputs.get("axis")
-    axes = {name: trace.attributes[name] for name in _AXES if name in trace.attributes}
+    axes = {name: trace.attributes[name] for name in ("axis", "dim") if name in trace.attributes}
     if own is not None and own.size == 1:
         axes["axis"] = own.item()
-    flat = () if _BATCHES in trace.attributes else (None,)
+    flat = () if "batch_dims" in trace.attributes else (None,)
     for name, value in axes.items():
         for axis in (*range(len(trace.layout.data_shape)), *flat):
             run = partial(call.with_attributes, {name: axis})
             if name in trace.inputs:
                 run = partial(call.with_inputs, {name: partial(np.full_like, fill_value=axis)})
             yield f"{name} is {axis}, not {value}".replace("None", "none"), run
-    if trace.attributes.get(_BATCHES):
-        yield f"{_BATCHES} is ignored", partial(call.with_attributes, {_BATCHES: 0})
+    if trace.attributes.get("batch_dims"):
+        yield "batch_dims is ignored", partial(call.with_attributes, {"batch_dims": 0})
 
 
 def _round_to_dtype(call: CallVariants, dtype: str) -> Array:
@@ -407,7 +409,3 @@ def _round_to_dtype(call: CallVariants, dtype: str) -> Array:
         return call.with_layout(layout._replace(accumulate_dtype=dtype))
     output = call.output_of(call.trace.plan)
     return output.astype(parse_dtype(dtype)).astype(output.dtype)
-
-
-# The plainest mistakes first.
-_TABLES = (_layout_mistakes, _attribute_mistakes, order_mistakes, _input_mistakes)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext, suppress
 from functools import cached_property
-from itertools import islice, starmap
+from itertools import starmap
 
 import numpy as np
 
@@ -14,7 +14,13 @@ from gscli.base.arrays import Array, BoolArray, Indices, cast_lossless, cast_los
 from gscli.base.words import entry_name, format_count, sanitize
 from gscli.disk import mapped
 from gscli.files import LoadedInput
-from gscli.lab.causes import PossibleCause, iter_mistakes, iter_modes, iter_rule_sets
+from gscli.lab.causes import (
+    CandidateCause,
+    PossibleCause,
+    iter_mistakes,
+    iter_modes,
+    iter_rule_sets,
+)
 from gscli.lab.difference import (
     DEFAULT_TOLERANCE,
     SliceCounter,
@@ -174,18 +180,17 @@ class OutputDiagnosis:
         if self.is_equal or not self.is_searched:
             return ()
         call = CallVariants(self.trace, self.sampled_cells, self.expected.shape)
-        fits = [
-            fit._replace(is_rule_set=candidates is iter_rule_sets)
-            for candidates in (iter_rule_sets, iter_mistakes)
-            for each in candidates(call)
-            if (fit := self._match_cause(*each)) is not None
-        ]
+        rules = [fit._replace(is_rule_set=True) for fit in self._match_all(iter_rule_sets(call))]
+        fits = [*rules, *self._match_all(iter_mistakes(call))]
         most = max((fit.cells for fit in fits), default=0)
-        exact = tuple(fit for fit in fits if fit.is_exact)
-        modes = () if exact else iter_modes(call, call.with_attributes)
-        fits_of_modes = filter(None, starmap(self._match_cause, modes))
-        exact = exact or tuple(islice((fit for fit in fits_of_modes if fit.is_exact), 1))
-        return exact or tuple(fit for fit in fits if fit.cells == most)
+        exact = [fit for fit in fits if fit.is_exact]
+        # That bad indices are dropped, for one, may be an option as well as a mistake.
+        kept = [item for item in self.trace.operator.attributes if not (exact and item.option.role)]
+        if not any(fit.is_rule_set for fit in exact):
+            modes = self._match_all(iter_modes(call, call.with_attributes, kept))
+            named = [fit._replace(is_rule_set=True) for fit in modes if fit.is_exact]
+            exact = [*named, *exact] if exact else named[:1]
+        return tuple(exact or (fit for fit in fits if fit.cells == most))
 
     @property
     def is_searched(self) -> bool:
@@ -233,6 +238,10 @@ class OutputDiagnosis:
         """Whether the types differ and nothing else."""
         diff = self.difference
         return diff.has_same_shape and not diff.differing_count and not diff.has_same_dtype
+
+    def _match_all(self, candidates: Iterator[CandidateCause]) -> list[PossibleCause]:
+        """Those of some candidates that explain anything."""
+        return [*filter(None, starmap(self._match_cause, candidates))]
 
     def _match_cause(self, cause: str, output: Array) -> PossibleCause | None:
         """How a candidate answer meets the expected one; None where it explains nothing."""

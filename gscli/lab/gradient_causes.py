@@ -50,7 +50,7 @@ def find_causes(
     mistakes = run_candidates(_iter_causes(gradients, name, expected))
     causes = [cause for cause, answer in mistakes if is_cause(answer)]
     # An option or another input may by chance fit as well as a mistake that explains it.
-    rest = () if causes else chain(iter_modes(call, rerun), others)
+    rest = () if causes else chain(iter_modes(call, rerun, run.operator.attributes), others)
     causes += [cause for cause, answer in rest if is_cause(answer)]
     return list(dict.fromkeys(causes))
 

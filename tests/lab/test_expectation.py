@@ -321,7 +321,8 @@ WINDOWS = {
         ("stablehlo.scatter", {"index_vector_dim": 1, "update_computation": "add", "xla": True},
          [2, 7, 5, 6, 7], "--no-xla"),
         ("jax.lax.scatter_add", {}, [1, 6, 15, 14, 9], "--mode clip"),
-        ("jax.lax.scatter_add", {"mode": "clip"}, [0, 4, 5, 6, 0], "--mode fill"),
+        ("jax.lax.scatter_add", {"mode": "clip"}, [0, 4, 5, 6, 0],
+         "--mode fill"),
     ],
 )  # fmt: skip
 def test_modes_of_windows_are_causes(
@@ -334,6 +335,27 @@ def test_modes_of_windows_are_causes(
         inputs = {"inputs": arrays[0], "scatter_indices": arrays[1], "updates": arrays[2]}
     found = told(name, inputs, {**WINDOWS, **attrs}, np.array(expected))
     assert [fit.cause for fit in found.causes] == [f"it is called with {cause}"]
+
+
+WINDOW_OPTIONS = "--update-window-dims 1 --scatter-dims-to-operand-dims 0 --index-vector-dim 1"
+
+
+@pytest.mark.parametrize(
+    ("words", "cause"),
+    [
+        (f"stablehlo scatter [0,0,0,0] [[-1],[3]] [[1,2],[4,5]] {WINDOW_OPTIONS}", "--xla"),
+        ("tensorflow scatter-nd [[7],[8]] [1,2] [4]",
+         "--device xla"),
+        ("tensorflow unsorted-segment-sum [1,2] [7,8] --num-segments 4",
+         "--device xla"),
+    ],
+)  # fmt: skip
+def test_options_that_drop_every_window_are_named_before_mistakes(
+    words: str, cause: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_safely([*words.split(), "--expect", "[0,0,0,0]", "--width", "200"])
+    lines = [line.partition(" (entries")[0] for line in capsys.readouterr().out.splitlines()]
+    assert lines.index(f"  it is called with {cause}") < lines.index("  nothing was written")
 
 
 @pytest.mark.parametrize(
