@@ -130,7 +130,9 @@ def _refusal_findings(error: GscliError, arrays: Arrays, listed: int) -> Iterato
         array = arrays[error.name]
         places = np.argwhere(array != cast_lossy(array, parse_dtype(error.wanted))).tolist()
         question = ask_if_swapped(error, arrays, is_lossy=bool(places))
-        if question and 2 * len(places) > array.size:  # values, and not some wrong indices
+        fewest = min(each.ndim for name, each in arrays.items() if name != "axis")
+        # Values, and not some wrong indices, are most of them or lie along more axes, as a table.
+        if question and (2 * len(places) > array.size or array.ndim > fewest):
             hint, places = question, []
         for at in map(tuple, places[:listed]):
             where = f"{format_place(error.name, at)} = {array[at]}"

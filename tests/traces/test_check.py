@@ -158,6 +158,13 @@ TABLE_FOR_IDS = (
             "torch embedding [[0.5,1.5],[0,2.5]] [[1,0],[-1,2]]",
             [TABLE_FOR_IDS],
         ),
+        (
+            "torch embedding [[0.5,1,2],[3,4,5]] [2,1]",
+            [
+                TABLE_FOR_IDS.replace("[2,2]", "[2,3]"),
+                "weight int64 [2]: weight is a table, legal rank 2",
+            ],
+        ),
         ("gather [1,0] [0,0.5,1]", ["indices[1] = 0.5: not a whole number"]),
         ("tf segment-sum [1,2,3] [1,1.5,2]", ["segment_ids[1] = 1.5: not a whole number"]),
     ],
