@@ -41,11 +41,13 @@ def list_breaking_inputs(translation: Translation) -> Iterator[str]:
     for name in analysis.operator.counted_inputs(layout.attributes):
         yield f"other {name}: the size of output here is that of these"
     if layout.kind == "scatter":
-        replaces = layout.reduction == "none" and layout.can_share_cells
+        # A mask over a single cell names it once.
+        can_share = layout.can_share_cells and not (analysis.has_mask and not layout.axes)
         values = analysis.arrays_by_variable.get("updates")
         # Of entries that all bring one value it is no matter which stays.
         can_differ = values is not None and not values.size == 1 < layout.entry_count
-        if replaces and can_differ and not target.keeps_last_write:
+        replaces = layout.reduction == "none" and can_differ and not target.keeps_last_write
+        if can_share and replaces:
             yield _describe_duplicates(analysis, target)
         yield from _iter_breaking_values(analysis, target)
 

@@ -201,6 +201,13 @@ def test_the_positions_of_a_mask_are_no_duplicates() -> None:
     assert told.startswith("another mask")
 
 
+@pytest.mark.parametrize("target", ["numpy", "jax"])
+def test_a_mask_over_a_single_cell_names_it_once(target: str) -> None:
+    inputs = {"input": 5, "mask": True, "source": [1, 2]}
+    (told,) = answer("torch.masked_scatter", inputs, target).breaks
+    assert told.startswith("another mask")
+
+
 def test_compiled_frameworks_cannot_refuse_an_index() -> None:
     for target, does in (
         ("jax", "reads the fill value"),
