@@ -23,6 +23,7 @@ from gscli.layout.axes import (
     Addressing,
     Axis,
     Fit,
+    OutOfBounds,
     Tensor,
     Updates,
 )
@@ -69,14 +70,15 @@ def gather(
     where = normalize_axis(axis, DATA.rank, of="DATA")
     if DATA.shape[where] == 0:
         axes = tuple(Axis(size, entry=dim) for dim, size in enumerate(DATA.shape))
-        unread = Addressing(axes, DATA.shape, (), tuple(range(DATA.rank)), ())
-        return gather_layout(DATA, unread, SKIP_OUTSIDE)
+        whole = Addressing(axes, DATA.shape, (), tuple(range(DATA.rank)), ())
+        return gather_layout(DATA, whole, SKIP_OUTSIDE)
     if match_outer:
         _check_outer_axes(DATA, INDICES, where)
     addressing = address_axis(DATA, INDICES, where, where if match_outer else 0)
     wraps = axis == 0 if wrap_indices is None else wrap_indices
     judged = FROM_END if wraps else RAISE_OUTSIDE
-    return gather_layout(DATA, addressing, SKIP_OUTSIDE if 0 in addressing.result_shape else judged)
+    unread = judged._replace(out_of_bounds=OutOfBounds.SKIP)
+    return gather_layout(DATA, addressing, unread if 0 in addressing.result_shape else judged)
 
 
 @FRAMEWORK.operator(

@@ -8,6 +8,7 @@ from conftest import assert_same
 
 import gscli
 from gscli.base import DtypeRefused, GscliError, IndexRefused, ShapeRefused
+from gscli.cli import run_safely
 from gscli.frameworks import load_framework
 from gscli.layout.axes import Tensor
 
@@ -38,6 +39,17 @@ def test_no_index_of_an_empty_result_is_looked_at() -> None:
     assert CAFFE2["gather"](np.zeros((0, 3)), np.array([7]), axis=1).shape == (0, 1)
     with pytest.raises(DtypeRefused, match="INDICES must be integers"):
         CAFFE2["gather"](np.zeros((3, 0)), np.array([0.0]))
+
+
+@pytest.mark.parametrize(
+    ("options", "legal"), [([], "-3 … 2"), (["--no-wrap-indices"], "0 … 2")]
+)
+def test_what_is_legal_is_the_same_where_slices_are_empty(
+    options: list[str], legal: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = '{"dtype":"float32","shape":[3,0],"data":[]}'
+    assert run_safely(["explain", "caffe2", "gather", data, "[0,-1,7]", *options]) == 0
+    assert f"Legal: {legal} on axis 0;" in capsys.readouterr().out
 
 
 def test_match_outer_shares_the_axes_before_the_axis() -> None:
