@@ -49,8 +49,6 @@ from gscli.layout.refusals import (
 
 FRAMEWORK = Framework("onnx", "ONNX", newest=28)
 
-CACHE_MODES = {"linear": RAISE_OUTSIDE, "circular": WRAP_OUTSIDE}
-
 # Every tensor type of opset 24, and the small floats that came since.
 CACHE_DTYPES = tuple(name for name in ALL_DTYPES if name not in ("int2", "uint2"))
 
@@ -230,19 +228,18 @@ def tensor_scatter(
     problem = "the sequence axis cannot be the first one"
     check_rule(dim > 0, problem, f"axis = {axis}", valid="1 … r-1, or 1-r … -1")
     longest = min(steps, past_cache.shape[dim])
-    check_exact_shape(update, (*past_cache.shape[:dim], longest, *past_cache.shape[dim + 1 :]))
+    shape = (*past_cache.shape[:dim], longest, *past_cache.shape[dim + 1 :])
+    check_exact_shape(update, shape, f"{past_cache.name}.shape, or shorter on axis {dim}")
     places = _slots(write_indices, batch, steps, past_cache.shape[dim] * (mode == "circular"))
     addressing = address_axis(past_cache, Tensor(places.name, (batch, steps), "int64"), dim, 1)
     addressing = addressing._replace(generated=(places,))
     text = "ONNX does not say whether write_indices of no steps are checked; here they are not"
-    texts = {
-        Unspecified("always", text): write_indices is not None and not steps,
-        Unspecified("negative", "ONNX does not speak of a place below zero"): mode == "linear",
-    }
-    unspecified = tuple(text for text, holds in texts.items() if holds)
-    return scatter_layout(
-        past_cache, Updates(update.name), addressing, CACHE_MODES[mode], unspecified=unspecified
-    )
+    is_open = write_indices is not None and not steps
+    texts: tuple[Unspecified, ...] = (Unspecified("always", text),) if is_open else ()
+    if mode == "linear":
+        texts += (Unspecified("negative", "ONNX does not speak of a place below zero"),)
+    policy = RAISE_OUTSIDE if mode == "linear" else WRAP_OUTSIDE
+    return scatter_layout(past_cache, Updates(update.name), addressing, policy, unspecified=texts)
 
 
 def _slots(write_indices: Tensor | None, batch: int, steps: int, ring: int) -> GeneratedIndices:

@@ -185,3 +185,11 @@ def test_halves_are_rounded_after_every_update() -> None:
     ones = np.ones(4, np.float16)
     found = gscli.scatter_elements(data, [0, 0, 0, 0], ones, reduction="add")
     assert found.tolist() == [2048]
+
+
+def test_updates_longer_than_a_cache_are_told_that_they_may_be_shorter() -> None:
+    inputs = {"past_cache": np.zeros((2, 3)), "update": np.zeros((2, 4))}
+    with pytest.raises(ShapeRefused) as refusal:
+        gscli.run("onnx.tensor_scatter", inputs, {"axis": 1})
+    wanted = "wanted = past_cache.shape, or shorter on axis 1"
+    assert any(line.endswith(wanted) for line in refusal.value.details)
