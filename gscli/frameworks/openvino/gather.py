@@ -123,7 +123,8 @@ def gather_nd(
     leading batch_dims axes of it into one.
 
     Legal: 0 … s-1 in GatherND-5, -s … s-1 in GatherND-8. Batch axes must be equal; the text would
-    let an axis of size 1 stretch, but gives no shape for it and the CPU plugin refuses it.
+    let an axis of size 1 stretch, but gives no shape for it and the CPU plugin refuses it. Vectors
+    of no numbers copy data whole, by the formula; the CPU plugin leaves such an output unwritten.
     """
     check_dtypes(data, DATA_DTYPES, indices, INTEGERS)
     check_min_rank(data, indices)
