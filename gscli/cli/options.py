@@ -22,9 +22,6 @@ if TYPE_CHECKING:
 
 ColorChoice: TypeAlias = Literal["auto", "always", "never"]
 
-# The headings under which help lists the shared options.
-Heading: TypeAlias = Literal["Options", "Result", "Picture", "Screen"]
-
 FORMATS = ("npy", "npz", "json", "csv", "tsv", "pb", "safetensors", "h5")
 
 
@@ -128,7 +125,7 @@ class CommandOption(Record):
     short: str = ""
     choices: tuple[str, ...] = ()
     has_variable: bool = False
-    heading: Heading = "Options"
+    heading: Literal["Options", "Result", "Picture", "Screen"] = "Options"
     name: str = ""
     kind: Callable[[str], Any] = str
     default: object = None

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import signal
 import threading
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Self
+from types import FrameType
+from typing import Self
 
 from gscli.base.words import sanitize
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from types import FrameType
 
 # Every signal that ends a process unless it is caught; which there are depends on the system.
 SIGNALS = tuple(

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, BinaryIO, Self, TypeAlias
+from typing import Any, BinaryIO, Self, TypeAlias
 
 import numpy as np
 
@@ -22,10 +22,6 @@ from gscli.base import CannotRead, ContentRefused, LimitRefused, check_rule
 from gscli.base.arrays import Array, DType
 from gscli.disk import mapped
 from gscli.disk.mapped import RegularFile, check_system, find_undo_file, open_file, read_errors
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 
 # `check_rule` for what a format promises of its bytes.
 check_content = partial(check_rule, kind=ContentRefused)

@@ -45,8 +45,6 @@ if TYPE_CHECKING:
             """Write the old file with one member changed or added, where members exist."""
 
 
-SourceKind = Literal["file", "stdin", "inline", "generator"]
-
 GENERATORS = ("arange", "zeros", "ones", "full", "rand")
 _NUMBER = r"-?\d+(\.\d+)?([eE][+-]?\d+)?"
 
@@ -137,7 +135,7 @@ class Source(Record):
     """
 
     text: str
-    kind: SourceKind
+    kind: Literal["file", "stdin", "inline", "generator"]
     path: str = ""
     member: str | None = None
 

@@ -8,7 +8,6 @@ from gscli.base import check_name
 from gscli.base.records import Record
 from gscli.layout.axes import Reduction
 
-Ties: TypeAlias = Literal["first", "last", "even", "all"]
 Writers: TypeAlias = Literal["last", "all"]
 NanTies: TypeAlias = Literal["hold", "spread", "vanish"]
 
@@ -30,7 +29,7 @@ class Convention(Record):
     """
 
     name: str
-    ties: Ties = "first"
+    ties: Literal["first", "last", "even", "all"] = "first"
     writers: Writers = "last"
     nan_ties: NanTies = "hold"
     nan_segments: NanTies = "hold"

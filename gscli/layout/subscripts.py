@@ -28,7 +28,6 @@ from gscli.layout.families import broadcast_shapes
 from gscli.layout.refusals import check_index_dtype
 
 ItemKind: TypeAlias = Literal["i", "m", "u", "+", "b", ":", "None", "..."]
-Bounds: TypeAlias = tuple[int | None, int | None, int | None]
 
 _SLICE = re.compile(r"(-?\d{1,19})?:(-?\d{1,19})?(?::(-?\d{1,19})?)?")
 _WORDS: dict[str, ItemKind] = {
@@ -41,7 +40,7 @@ class Item(Record):
     """One item of a subscript; `bounds` are start, stop and step of a slice."""
 
     kind: ItemKind
-    bounds: Bounds = (None, None, None)
+    bounds: tuple[int | None, int | None, int | None] = (None, None, None)
 
     @property
     def is_array(self) -> bool:

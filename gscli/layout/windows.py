@@ -7,16 +7,11 @@ them and return the addressing; what an index outside means is left to the polic
 
 from __future__ import annotations
 
-from typing import TypeAlias
-
 from gscli.base import check_rule
 from gscli.base.words import format_count, format_shape
 from gscli.layout.axes import Addressing, Shape, Tensor
 from gscli.layout.families import DimensionNumbers, without_axis
 from gscli.layout.refusals import check_exact_shape
-
-# The name that the framework gives to a list of dimensions, and the list.
-NamedDims: TypeAlias = tuple[str, Shape]
 
 
 def gather_windows(
@@ -130,7 +125,8 @@ def _check_batching(operand: Tensor, indices: Tensor, numbers: DimensionNumbers)
     check_rule(sizes == expected, "batch axes differ", where, operand, indices, valid=legal)
 
 
-def _check_dims(named: NamedDims, rank: int, of: str) -> None:
+def _check_dims(named: tuple[str, Shape], rank: int, of: str) -> None:
+    """`named`: the framework's name of a list of dimensions, and the list."""
     name, dims = named
     _check_numbers(len(set(dims)) == len(dims), name, dims, "numbers that do not repeat")
     legal = f"0 … {rank - 1}" if rank else "none"

@@ -334,8 +334,6 @@ def classify_indices(plan: ValidatedPlan, column: int, numbers: Array) -> tuple[
     # Told of here are numbers beside refused ones too: nothing is read or written with these.
     coordinates, live = apply_policy(numbers.copy(), axis, policy)
     codes = np.zeros(numbers.shape, np.int64)
-    if plan.in_bounds[column]:
-        return coordinates, codes
     skipped = np.zeros(numbers.shape, np.bool_) if live is None else ~live
     partly = np.zeros(numbers.shape, np.bool_)
     if not policy.is_atomic:

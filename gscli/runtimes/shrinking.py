@@ -20,8 +20,6 @@ from gscli.runtimes.trials import FuzzCase, Mismatch
 
 MismatchFinder: TypeAlias = Callable[[FuzzCase], Mismatch | None]
 
-# For some extents the axis to be cut and its new size; size -1 takes the axis away.
-AxisCut: TypeAlias = Mapping[str, tuple[int, int]]
 
 MAX_CALLS = 400
 MAX_SECONDS = 20.0
@@ -163,9 +161,10 @@ def _iter_cuts(
             yield from _truncate(trial, cut)
 
 
-def _truncate(trial: FuzzCase, cut: AxisCut) -> Iterator[FuzzCase]:
+def _truncate(trial: FuzzCase, cut: Mapping[str, tuple[int, int]]) -> Iterator[FuzzCase]:
     """The call with its arrays cut at their ends, at their beginnings, and on both sides.
 
+    `cut`: for some extents the axis to be cut and its new size; size -1 takes the axis away.
     With one axis less, what counts axes may mean the one before.
     """
     for part in CUTS:

@@ -8,15 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import TypeAlias
 
 from gscli.base.records import group_pairs
 from gscli.layout.axes import Box, Shape
 from gscli.views.look import MATRIX, MAX_WHOLE_CELLS
 from gscli.views.subject import Mark
-
-# The coordinates to see on each axis.
-ViewRegion: TypeAlias = tuple[range, ...]
 
 # Lenses of one tensor; entries that lie elsewhere are counted.
 MAX_REGIONS = 12
@@ -29,9 +25,10 @@ MOST_BOXES = 200
 
 def split_into_regions(
     shape: Shape, boxes: Sequence[Box], context: int = 1, *, reach: int = REACH
-) -> list[ViewRegion]:
+) -> list[tuple[range, ...]]:
     """A lens per neighbourhood, in the order of their places; none where one table says as much.
 
+    It is the coordinates to see on each axis.
     Boxes on the same plane with at most two `context` rows and columns between them are neighbours,
     up to `reach` rows and columns in all unless one of them is longer by itself. Of more than MOST
     neighbourhoods those of the first boxes have a lens.

@@ -28,8 +28,6 @@ from gscli.views.words.facts import Describer
 MOST_ENTRIES = 12
 MOST_PLACES = 24
 
-EntryOutcome: TypeAlias = Literal["used", "wrapped", "clipped", "skipped", "refused", "unreached"]
-
 
 class ResolvedIndex(Record):
     """One entry: the number as written, what became of it, and the cell that it reached, if any.
@@ -41,7 +39,7 @@ class ResolvedIndex(Record):
 
     entry_number: int
     written: int
-    outcome: EntryOutcome
+    outcome: Literal["used", "wrapped", "clipped", "skipped", "refused", "unreached"]
     coordinate: int | None = None
     text: str = ""
     note: str = ""

@@ -8,7 +8,7 @@ from contextlib import nullcontext, suppress
 from functools import cached_property
 from math import prod
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -21,10 +21,8 @@ from gscli.layout.axes import OutOfBounds
 from gscli.plan import infer_layout, plan_call
 from gscli.plan.findings import out_of_bounds_error
 from gscli.plan.indices import legal_range
+from gscli.plan.plan import Plan
 from gscli.watch.findings import LineHistory, Places, Report, WatchedIndex, WatchKind, find_name
-
-if TYPE_CHECKING:
-    from gscli.plan.plan import Plan
 
 # Bytes of an input up to which it is saved with its values; of a larger one its shape is.
 MAX_SAVED_BYTES = 64 << 20

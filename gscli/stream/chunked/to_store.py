@@ -10,7 +10,7 @@ from collections.abc import Generator, Iterator
 from contextlib import AbstractContextManager
 from functools import partial
 from math import prod
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -157,10 +157,6 @@ def _write_behind(target: ZarrArray) -> WriteBehind:
     return WriteBehind(target.name, 0 if large else MAX_PENDING)
 
 
-# Icechunk's; the package is an extra.
-Session: TypeAlias = Any
-
-
 class CommitResult(Record):
     """What a commit changed: how many chunks, and its snapshot; none where nothing changed."""
 
@@ -208,7 +204,7 @@ def commit_scatter(
         raise CannotWrite(problem, where=where, details=details, hint=hint) from error
 
 
-def _open_session(place: ZarrPath) -> tuple[str, Session]:
+def _open_session(place: ZarrPath) -> tuple[str, Any]:
     """The branch that a place names, and icechunk's session that may write to it."""
     from gscli.files.stores.icechunk_store import BRANCH, open_repository
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import chain, repeat
 from textwrap import wrap
-from typing import TYPE_CHECKING
 
 from gscli.base.arrays import Array
 from gscli.base.records import Record
 from gscli.base.words import format_shape
+from gscli.lab.difference import TensorDifference
 from gscli.lab.expectation import format_letters
 from gscli.views.cell_rows import MOST_LETTERS
 from gscli.views.choices import check_size, check_slice, take_slice
@@ -38,9 +38,6 @@ from gscli.views.subject import TensorView
 from gscli.views.texts import choose_number_format
 from gscli.views.words.facts import TOLD_CELLS
 from gscli.views.words.vocabularies import describe_tensor
-
-if TYPE_CHECKING:
-    from gscli.lab.difference import TensorDifference
 
 
 def make_tensor_drawing(name: str, array: Array, options: ViewOptions) -> Drawing:

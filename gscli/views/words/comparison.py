@@ -34,8 +34,6 @@ LISTED_CELLS = 8
 # Entries that are looked through for unusual ones.
 LISTED_ENTRIES = 200
 
-CellStatus: TypeAlias = Literal["same", "differs", "error", "none"]
-
 
 class ResultCell(Record):
     """One cell of an answer. "none": no value, because the rule set refuses elsewhere.
@@ -44,7 +42,7 @@ class ResultCell(Record):
     """
 
     text: str
-    kind: CellStatus
+    kind: Literal["same", "differs", "error", "none"]
     landing: str = ""
 
 
