@@ -20,8 +20,7 @@ from gscli.layout.subscripts import parse_subscript
 # counts.
 CALL_TEMPLATES: Mapping[str, str] = {
     **dict.fromkeys(("numpy.take*", "numpy.compress"), "np.{path}({inputs}{attrs})"),
-    "numpy.put": "output = data.copy()\nnp.put(output, {others}{attrs})",
-    "numpy.put_along_axis": "output = data.copy()\nnp.put_along_axis(output, {others}{attrs})",
+    "numpy.put*": "output = data.copy()\nnp.{path}(output, {others}{attrs})",
     "numpy.getitem": "data[{subscript}]",
     "numpy.setitem": "output = data.copy()\noutput[{subscript}] = updates",
     "numpy.*.at": "output = data.copy()\nnp.{path}(output, np.s_[{subscript}], updates)",
@@ -52,8 +51,7 @@ CALL_TEMPLATES: Mapping[str, str] = {
         "output = tf.Variable(data)\noutput.{path}(indices, updates)\noutput = output.value()",
     "tensorflow.scatter_nd": "tf.scatter_nd(indices, updates, {shape}{attrs})",
     "tensorflow.batch_gather": "tf.compat.v1.batch_gather(data, indices)",
-    "tensorflow.unsorted_segment_*": "tf.math.{path}({inputs}{attrs})",
-    "tensorflow.segment_*": "tf.math.{path}({inputs})",
+    "tensorflow.*segment_*": "tf.math.{path}({inputs}{attrs})",
     "tensorflow.*": "tf.{path}({named}{attrs})",
 }  # fmt: skip
 

@@ -13,10 +13,10 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, suppress
+from contextlib import AbstractContextManager, ExitStack, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Literal, Self, TypeAlias
+from typing import Literal, TypeAlias
 
 from gscli.base import CannotRead
 from gscli.base.records import Record
@@ -108,7 +108,7 @@ def make_start_error(reason: str) -> CannotRead:
     return CannotRead("the runtime does not start", where=reason, hint=hint)
 
 
-class Child:
+class Child(AbstractContextManager["Child"]):
     """A started process that is asked and answers by lines; `memory` is its limit in bytes.
 
     `poll` is called now and then while it works, and may raise. A context manager: on leaving, the
@@ -148,9 +148,6 @@ class Child:
                 pipes.append(stream.fileno())
             self._started = started.pop_all()
         self._in, self._out, self._err = pipes
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.stop()

@@ -11,10 +11,10 @@ import os
 import select
 import stat
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from functools import partial
 from importlib import import_module
-from typing import Any, BinaryIO, Self, TypeAlias
+from typing import Any, BinaryIO, TypeAlias
 
 import numpy as np
 
@@ -54,7 +54,7 @@ _KINDS = (
 BoundsFunction: TypeAlias = "Callable[[bytes, int, str], tuple[int, int]]"
 
 
-class Content:
+class Content(AbstractContextManager["Content"]):
     """The bytes of an input, at any place: here those in memory, of a pipe or an archive's member.
 
     `name` is for messages, `size` is fixed.
@@ -96,9 +96,6 @@ class Content:
         """All bytes, or LimitRefused where there are more than `limit`."""
         check_limit(self.size, limit, self.name, what)
         return self.read(0, self.size)
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         try:

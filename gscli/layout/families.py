@@ -258,11 +258,8 @@ def address_own_place(indices: Tensor, count: int, size: int) -> Addressing:
     >>> address_own_place(Tensor("input", (2, 3), "int64"), 1, 5).entry_shape
     (2, 3)
     """
-    grid = (Axis(length, entry=axis) for axis, length in enumerate(indices.shape[:count]))
-    return Addressing(
-        (*grid, Axis(size, column=0)), indices.shape, (), tuple(range(indices.rank)),
-        (Column(indices.name, indices.dtype),),
-    )  # fmt: skip
+    cells = indices._replace(name="cells", shape=(*indices.shape[:count], size))
+    return address_axis(cells, indices, count, count)
 
 
 def check_off_axis_size(fits: bool, data: Tensor, indices: Tensor, dim: int, legal: str) -> None:

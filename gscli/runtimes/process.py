@@ -14,7 +14,7 @@ from contextlib import ExitStack
 from math import inf
 from typing import Self
 
-from gscli.base import CannotRead, ContentRefused, GscliWarning, Notice
+from gscli.base import CannotRead, GscliWarning, Notice
 from gscli.base.arrays import Array, Arrays
 from gscli.base.records import Arguments
 from gscli.base.words import sanitize
@@ -96,17 +96,12 @@ class RuntimeProcess:
             raise CannotRead(problem, where=where, hint="gscli runtimes") from None
         line = self._wait_for_first_line(self._child)
         if isinstance(line, Failure):
-            self.stop()
             refusal = make_start_error(line.text)
             if not self._program.is_isolated:
                 more = f"; --patience SECONDS, where it needs more than {self._start_limit:g}"
                 refusal.hint = _OWN_START + more * (line.how == "hang")
             raise refusal
-        try:
-            self._hello = parse_hello(line)
-        except ContentRefused:
-            self.stop()
-            raise
+        self._hello = parse_hello(line)
         return self._hello
 
     @property

@@ -7,7 +7,6 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from itertools import repeat
-from typing import Self
 
 import numpy as np
 
@@ -70,7 +69,8 @@ def fill_buffers(parts: Iterable[Array], sizes: Iterator[int]) -> Iterator[Array
         yield buffer[:filled]
 
 
-class WriteBehind:
+# No generator: a signal that arrives while it is entered would be lost.
+class WriteBehind(AbstractContextManager["WriteBehind"]):
     """Calls that are done by other threads while the caller goes on; when a block ends, all are
     done. As many are on their way at a time as there are threads.
     """
@@ -80,10 +80,6 @@ class WriteBehind:
         self._name, self._threads = name, threads
         self._pool = ThreadPoolExecutor(threads) if threads else None
         self._futures = deque[Future[object]]()
-
-    # No generator: a signal that arrives while it is entered would be lost.
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if self._pool is not None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sys
 import time
+from contextlib import AbstractContextManager
 from functools import cached_property
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 SHOWN_AFTER = 1.0
 
 
-class ProgressBar:
+class ProgressBar(AbstractContextManager["ProgressBar"]):
     """Counts work done; draws a bar with rate and time left when it takes long.
 
     >>> with ProgressBar("cases", total=2) as progress:
@@ -28,9 +29,6 @@ class ProgressBar:
         self._done = 0
         self._began = time.monotonic()
         self._is_shown = not quiet and sys.stderr.isatty()
-
-    def __enter__(self) -> Self:
-        return self
 
     def advance(self, amount: int = 1) -> None:
         """`amount` more is done."""
