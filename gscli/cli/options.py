@@ -526,7 +526,11 @@ def parse_width(text: str) -> int | None:
 
 
 def print_stderr(text: str) -> None:
-    """Write to stderr; where nobody can hear it, nothing is lost and nothing fails."""
+    """Write to stderr, in a log of both behind what stands on stdout; where nobody can hear it,
+    nothing is lost and nothing fails.
+    """
+    with suppress(OSError):  # a reader of stdout who went away is told of by its last flush
+        sys.stdout.flush()
     with suppress(OSError):
         sys.stderr.write(text)
         sys.stderr.flush()

@@ -121,6 +121,9 @@ def read_error(error: Exception, name: str) -> CannotRead:
 def _suggest_similar(path: str) -> str:
     """Which files beside a missing one have a name like it, or how values are written inline.
 
+    For a model or a file of cases no other kind of file does: most commands that take one read it
+    alone.
+
     >>> _suggest_similar("(1, 2)"), _suggest_similar("0,2")
     ("values stand in brackets: '[1, 2]'", "values stand in brackets: '[0,2]'")
     """
@@ -132,10 +135,11 @@ def _suggest_similar(path: str) -> str:
         return "Python writes it as JSON by print(x.tolist()), as a file by numpy.save"
     folder, name = os.path.split(path)
     stem, suffix = os.path.splitext(name)  # suffixes make all names alike
+    end = suffix if suffix in (".onnx", ".jsonl") else ""
     known: dict[str, str] = {}
     with suppress(OSError, ValueError), os.scandir(folder or ".") as entries:
-        names = {entry.name for entry in islice(entries, MOST_NEIGHBOURS)} - {name}
-        for other in sorted(names, key=lambda other: (other.endswith(suffix), other)):
+        names = {file.name for file in islice(entries, MOST_NEIGHBOURS) if file.name.endswith(end)}
+        for other in sorted(names - {name}, key=lambda other: (other.endswith(suffix), other)):
             known[os.path.splitext(other)[0]] = os.path.join(folder, other)
     return suggest_names(stem, known, write=known.__getitem__)
 

@@ -171,25 +171,19 @@ def run(
 ) -> Any:
     """Run `framework.operator` on arrays by argument name; only GscliError leaves.
 
-    What the rules allow and may still surprise is told by GscliWarning. Data may be an array of the
-    zarr or dask package: a gather reads the chunks that it needs. `out` names a file for the
-    result, written whole or not at all: a .npy file or a .zarr store in memory that does not grow.
-    The .npy file comes back mapped, the store as an array of the zarr package.
+    What the rules allow and may still surprise is told by GscliWarning, before `out` is written.
+    Data may be an array of the zarr or dask package: a gather reads the chunks that it needs. `out`
+    names a file for the result, written whole or not at all: a .npy file or a .zarr store in memory
+    that does not grow. The .npy file comes back mapped, the store as an array of the zarr package.
 
     >>> run("onnx.scatter_nd", {"data": [1, 2, 3], "indices": [[0]], "updates": [9]})
     array([9, 2, 3])
     """
-    from gscli.frameworks.execute import PYTHON_HINTS, execute, execute_to_file, print_warnings
+    from gscli.frameworks.execute import run_and_warn
 
     operator = find_called(name, inputs, attrs)
-    call = operator, inputs, attrs or {}
-    with PYTHON_HINTS:
-        if out is None:
-            plan, output = execute(*call, max_bytes=max_bytes, leave=True)
-        else:
-            plan, output = execute_to_file(*call, fspath(out), max_bytes=max_bytes)
-    print_warnings(operator, plan, stacklevel=3)
-    return output
+    path = None if out is None else fspath(out)
+    return run_and_warn(operator, inputs, attrs or {}, path, max_bytes=max_bytes, stacklevel=4)
 
 
 def find_called(name: object, inputs: object, attrs: object) -> Operator:

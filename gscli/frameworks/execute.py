@@ -40,10 +40,7 @@ ARRAY_KINDS = frozenset({"ints", "sizes", "number"})
 
 def call_operator(operator: Signature, inputs: Sequence[object], attrs: Arguments) -> Array:
     """The Python callable of an operator: inputs by position, or by name among the keywords."""
-    values, attrs = _bind_arguments(operator, inputs, attrs)
-    with PYTHON_HINTS:
-        plan, output = execute(operator, values, attrs, leave=True)
-    print_warnings(operator, plan, stacklevel=4)
+    output: Array = run_and_warn(operator, *_bind_arguments(operator, inputs, attrs), stacklevel=5)
     return output
 
 
@@ -138,16 +135,13 @@ def prepare(
 
 
 def execute(
-    operator: Signature, inputs: Arguments, attrs: Arguments,
-    *, max_bytes: int | None = None, leave: bool = False,
+    operator: Signature, inputs: Arguments, attrs: Arguments, *, max_bytes: int | None = None
 ) -> tuple[ValidatedPlan, Array]:  # fmt: skip
     """Judge, plan and run one call: its plan and its output. Raises GscliError alone.
 
-    Lists take the types that the operator wants, as numbers without a type do in a shell. `leave`
-    is for callers who only want the output: data in the chunks of a zarr or Dask array are read by
-    chunk.
+    Lists take the types that the operator wants, as numbers without a type do in a shell.
     """
-    plan = prepare_values(operator, inputs, attrs, leave=leave, max_bytes=max_bytes)
+    plan = prepare_values(operator, inputs, attrs, max_bytes=max_bytes)
     return run_plan(operator, plan, max_bytes=max_bytes)
 
 
@@ -158,7 +152,9 @@ def prepare_values(
 ) -> Plan:  # fmt: skip
     """The plan of a call from Python, as `execute` has it.
 
-    `choose_dtype`: what type data and updates become in this call of an operator, if any.
+    `leave` is for callers who only want the output: data in the chunks of a zarr or Dask array are
+    read by chunk. `choose_dtype`: what type data and updates become in this call of an operator, if
+    any.
     """
     try:
         call = CallInputs.from_values(operator, inputs, attrs, leave=leave, max_bytes=max_bytes)
@@ -241,30 +237,42 @@ def run_plan(
         raise memory_error(operator.full_name) from error
 
 
-def execute_to_file(
-    operator: Signature, inputs: Arguments, attrs: Arguments, path: str,
-    *, max_bytes: int | None = None,
-) -> tuple[ValidatedPlan, Any]:  # fmt: skip
-    """As `execute`, the output written to a file as the command's `-o` does it.
+def run_and_warn(
+    operator: Signature, inputs: Arguments, attrs: Arguments, path: str | None = None,
+    *, max_bytes: int | None = None, stacklevel: int,
+) -> Any:  # fmt: skip
+    """The output of a call from Python, written to `path` as the command's `-o` does it.
 
-    A .npy file and a .zarr store are streams: memory does not grow with them. Returns the plan, and
-    the .npy file mapped, the array of the zarr package, or what was saved in another format.
+    A caller who makes errors of warnings has them before anything is written; `stacklevel`: frames
+    from `print_warnings` up to the call. A .npy file and a .zarr store are streams: memory does not
+    grow with them. Of a file this is the .npy file mapped, the array of the zarr package, or what
+    was saved in another format.
     """
-    from gscli import files
-    from gscli.files.request import file_suffix
-
-    draft = prepare_values(operator, inputs, attrs, leave=True, max_bytes=max_bytes)
-    with translate_errors(lambda _: memory_error(operator.full_name), MemoryError):
-        streams = draft.layout.fold is None and draft.layout.dtype != "str" and draft.has_data_dtype
-        if streams and file_suffix(path) in (".npy", ".zarr"):
+    with PYTHON_HINTS:
+        draft = prepare_values(operator, inputs, attrs, leave=True, max_bytes=max_bytes)
+        if path is not None and _is_streamed(draft, path):
             from gscli.stream import write_result
 
-            plan = draft.validate()
-            written = write_result(plan, path)
-            return plan, written.source.array if is_lazy(written) else written
-    plan, output = run_plan(operator, draft, max_bytes=max_bytes)
-    files.save(path, output)
-    return plan, output
+            with translate_errors(lambda _: memory_error(operator.full_name), MemoryError):
+                plan = draft.validate()
+                print_warnings(operator, plan, stacklevel=stacklevel)
+                written = write_result(plan, path)
+                return written.source.array if is_lazy(written) else written
+        plan, output = run_plan(operator, draft, max_bytes=max_bytes)
+        print_warnings(operator, plan, stacklevel=stacklevel)
+        if path is not None:
+            from gscli import files
+
+            files.save(path, output)
+        return output
+
+
+def _is_streamed(draft: Plan, path: str) -> bool:
+    """Whether a result flows into such a file block by block."""
+    from gscli.files.request import file_suffix
+
+    is_flat = draft.layout.fold is None and draft.layout.dtype != "str" and draft.has_data_dtype
+    return is_flat and file_suffix(path) in (".npy", ".zarr")
 
 
 def run_kernel(plan: ValidatedPlan, *, overlay: bool = False) -> Array:

@@ -46,6 +46,23 @@ def npy(data: bytes) -> np.ndarray:
 # Streams
 
 
+def test_a_log_of_both_streams_has_them_in_their_order(tmp_path: Path) -> None:
+    (tmp_path / "cases.jsonl").write_text("no case\n")
+    (tmp_path / "table.csv").write_text("1,2\n")
+    environment = forked_program(tmp_path / "bin")
+    for line, first, second in (
+        ("gscli verify cases.jsonl", "0 passed", "error: not a recorded case"),
+        ("gscli verify cases.jsonl --json", '{"passed"', '{"error"'),
+        ("gscli show table.csv gone.csv", "table.csv", "error: cannot read gone.csv"),
+    ):
+        log = shell(f"{line} > log 2>&1; cat log", tmp_path, environment).stdout.decode()
+        assert 0 <= log.find(first) < log.find(second), log
+    words = "gscli scatter-nd '[1,2]' '[[0],[0]]' '[8,9]' --json"
+    done = shell(f"set -o pipefail; {words} | true", tmp_path, environment)
+    assert done.returncode in (0, 141)
+    assert b"2 entries write the same cell" in done.stderr
+
+
 def test_npy_flows_through_a_pipe_of_commands(tmp_path: Path) -> None:
     line = (
         "gscli gather '[[1,2],[3,4],[5,6]]' '[2,0]' -o - -f npy"

@@ -898,7 +898,7 @@ def test_missing_files_are_likened_by_their_stems(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    for name in ("table.npy", "table.csv", "ids.npy", "d02.npy"):
+    for name in ("table.npy", "table.csv", "ids.npy", "d02.npy", "model.npy", "nets.onnx"):
         Path(name).touch()
     Path("gone.npy").symlink_to("nowhere")
     for words, hint in {
@@ -908,6 +908,10 @@ def test_missing_files_are_likened_by_their_stems(
         "show gone.npy": "values are written as JSON",
         "show 0,2": "values stand in brackets: '[0,2]'",
         "batch tabel.npy": "did you mean table.npy?",
+        "run netz.onnx": "did you mean nets.onnx?",
+        "run modle.onnx": "what is read",
+        "check modle.onnx all.npz": "what is read",
+        "verify tables.jsonl": "gscli verify --help",
         "batch nothere.jsonl": "gscli batch --help",
         "verify nothere.jsonl": "gscli verify --help",
         "page [1,2] -o p.html": "gscli page --help",
@@ -1087,7 +1091,7 @@ def test_a_document_of_a_result_in_a_file_stands_without_more_values_than_it_tak
     for refused in (line.format("[1,2,3,4,5]", ""), grad.removeprefix("gscli ")):
         code, printed = refusal(f"gscli {refused}", capsys)
         assert code == 65
-        assert "-o FILE.npy" in printed
+        assert "-o FILE.npy of an operator" in printed
     assert not Path("g.npy").exists()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -283,13 +284,36 @@ def test_a_mode_that_is_asked_for_needs_no_warning(capsys: pytest.CaptureFixture
     assert capsys.readouterr().err == ""
 
 
-def test_python_warns_where_the_call_stands() -> None:
+SAME_CELL = {"data": [0], "indices": [[0], [0]], "updates": [1, 2]}
+
+
+@pytest.mark.parametrize("suffix", ["npy", "npz", "json"])
+def test_an_error_made_of_a_warning_comes_before_the_file(tmp_path: Path, suffix: str) -> None:
+    old, new = tmp_path / f"old.{suffix}", tmp_path / f"new.{suffix}"
+    gscli.save(str(old), np.array([7]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", GscliWarning)
+        for out in (old, new):
+            with pytest.raises(GscliWarning, match="write the same cell") as caught:
+                gscli.run("scatter_nd", SAME_CELL, out=out)
+            assert caught.value.notice.hint
+    assert gscli.load(str(old)).tolist() == [7]
+    assert not new.exists()
+
+
+def test_python_warns_where_the_call_stands(tmp_path: Path) -> None:
     with pytest.warns(GscliWarning, match="7 is clipped to 2") as caught:
         gscli.mxnet.take([1, 2, 3], [7])
     assert caught[0].filename == __file__
     with pytest.warns(GscliWarning, match="write the same cell") as caught:
-        gscli.run("scatter_nd", {"data": [0], "indices": [[0], [0]], "updates": [1, 2]})
+        gscli.run("scatter_nd", SAME_CELL)
     assert caught[0].filename == __file__
+    for suffix in ("npy", "json"):
+        out = tmp_path / f"out.{suffix}"
+        with pytest.warns(GscliWarning, match="write the same cell") as caught:
+            gscli.run("scatter_nd", SAME_CELL, out=out)
+        assert caught[0].filename == __file__
+        assert gscli.load(str(out)).tolist() == [2]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         gscli.scatter_nd([0, 0], [[0], [1]], [1, 2])

@@ -4,6 +4,7 @@ List what a file holds, or print a tensor.
 
 A file with several tensors, or with names above its columns, is listed: name, type, shape,
 bytes. FILE::NAME prints one of them; so does a file that holds only one. - is standard input.
+What --slice leaves has as many axes, in --json too: 0,: is of shape [1,N].
 
 \b
 Examples:
@@ -55,7 +56,7 @@ COMMITS_SHOWN = 20
 def show(
     words: Sequence[str] = argument("FILE[::NAME]...", "what to look at", complete_file),
     stat: bool = option(
-        "one line: min and max with their places, mean, counts of nan, inf and zero",
+        "one line: min, max and mean of finite cells, counts of nan, inf and zero",
         excludes=("svg", "full", "rows", "edge", "precision"),
         why="--stat prints a line and draws nothing",
     ),

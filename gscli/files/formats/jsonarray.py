@@ -94,7 +94,8 @@ def dump_json(array: Array, most: int | None = None) -> dict[str, Any]:
         return document
     check_limit(
         array.size, MOST_VALUES, f"shape {format_shape(array.shape)}", "the JSON document",
-        unit="values", hint="write a .npy file: -o FILE.npy, gscli convert, or output of a job",
+        unit="values",
+        hint="write a .npy file: gscli convert, -o FILE.npy of an operator, or output of a job",
     )  # fmt: skip
     return {**document, "data": json_values(to_native(array).reshape(-1))}
 
