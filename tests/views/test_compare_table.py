@@ -197,3 +197,13 @@ def test_answers_whose_texts_are_equal_tell_their_element_types(columns: int) ->
         assert told in text
     alike = gathered([7, 8], [0, 1], only=["onnx", "numpy"])
     assert "element types" not in describe_comparison(alike, options)
+
+
+def test_reasons_are_no_strip_where_values_can_tell_below_what_led_to_them() -> None:
+    inputs = {"data": [[1, 2], [3, 4]], "indices": [[0, 1], [1, -1], [2, 0]]}
+    lines = body(screen(compare("gather_nd", inputs), 120))
+    assert lines[1].endswith("refused      legal -2 … 1; OpenVINO GatherND-8")
+    assert lines.index("") == 13  # and 17 with a strip of 14 columns
+    # Where they cost no line all stands in one.
+    short = body(screen(gathered([10, 20, 30], [0, -1, 7], only=["onnx", "stablehlo"]), 100))
+    assert short[1].endswith("refused                   legal -3 … 2")

@@ -114,38 +114,37 @@ class ComparisonView(Drawing):
         return order
 
     def _table(self, width: int) -> list[Line]:
-        """A row per group; nothing where what differs has no room."""
+        """The shorter table, what led to a value beside or below it; nothing where neither fits."""
+        tables = [self._draw_table(width, below=below) for below in (False, True)]
+        return min(filter(None, tables), key=len, default=[])
+
+    def _draw_table(self, width: int, *, below: bool) -> list[Line]:
+        """A row per group; nothing where what differs, or beside values any column, has no room."""
         groups = self.answers.groups
         has_reasons = any(self._reasons(group, width) for group in groups)
         reason_room = (GAP + NARROWEST_REASON) * has_reasons
         names = [label for group in groups for label in group.labels]
         longest = max(map(cell_len, names))
         # A word is not broken, behind an indent and before a comma.
-        narrowest = max(
-            NARROWEST_LABEL, *(cell_len(word) + GAP for word in " ".join(names).split())
-        )
-        for below in (False, True):
-            columns = [self._column(number, below=below) for number in range(self.answers.columns)]
-            widths = [column[0].width for column in columns]
-            labels = narrowest if below else max(min(longest, WIDE_LABEL), narrowest)
-            chosen = self._choose_columns(widths, width - labels - reason_room)
-            if len(chosen) == len(widths) or (chosen and below):
-                break
-        if not chosen:
+        longest_word = max(map(cell_len, " ".join(names).split()))
+        narrowest = max(NARROWEST_LABEL, longest_word + GAP)
+        columns = [self._column(number, below=below) for number in range(self.answers.columns)]
+        widths = [column[0].width for column in columns]
+        labels = narrowest if below else max(min(longest, WIDE_LABEL), narrowest)
+        chosen = self._choose_columns(widths, width - labels - reason_room)
+        if not chosen or (len(chosen) < len(widths) and not below):
             return []
         used = sum(widths[number] for number in chosen)
         room = min(max(longest + 2, int(width * LABEL_SHARE)), width - used - reason_room)
         table = join_blocks([Block(([],), room), *(columns[number][0] for number in chosen)], 0)
+        gap = Block(([],), GAP)
         for row, group in enumerate(groups, 1):
             first, *others = (self.signs.truncate(text, room)
                               for text in _wrap_labels(group.labels, room))  # fmt: skip
             texts: list[Line] = [[(first, self.look.bold)], *([(text, PLAIN)] for text in others)]
-            reasons: list[Line] = [[(" " * GAP, PLAIN), *line]
-                       for line in self._reasons(group, width - room - used - GAP)]  # fmt: skip
-            table += join_blocks([
-                Block(tuple(texts), room),
-                *(columns[number][row] for number in chosen), make_block(reasons),
-            ], 0)  # fmt: skip
+            values = [columns[number][row] for number in chosen]
+            reasons = make_block(self._reasons(group, width - room - used - GAP))
+            table += join_blocks([Block(tuple(texts), room), *values, gap, reasons], 0)
         if more := len(columns) - len(chosen):
             text = f"{self.signs.across} {format_count(more, 'more column')}, all alike"
             table += [[], [(text, self.look.dim)]]
