@@ -218,11 +218,12 @@ def assign_inputs(
     usage = " ".join([operator.command_line, *(item.name.upper() for item in operator.inputs)])
     example = f"{operator.command_line} {operator.example}"
     if surplus > 0 and len(fixed) == len(waiting):
-        extra, got = words[len(fixed)], len(words) + len(named)
+        extra, got = words[len(fixed) :], len(words) + len(named)
         problem = f"{operator.command} takes {len(operator.inputs)} inputs, got {got}"
         known = {item.name: item.kind for item in operator.attributes if item.name not in texts}
-        hint = _surplus_hint(operator, words, extra, known) or example
-        raise UsageError(problem, where=f"one too many: {sanitize(extra)}", valid=usage, hint=hint)
+        hint = _surplus_hint(operator, words, extra[0], known) or example
+        where = f"too many: {sanitize(' '.join(extra))}"
+        raise UsageError(problem, where=where, valid=usage, hint=hint)
     _check_names_apart(operator, words)
     check_single_stdin([*words, *named.values()], usage)
     result: dict[str, str] = {}
