@@ -107,6 +107,38 @@ def test_topics_fit_the_screen(width: int, capsys: pytest.CaptureFixture[str]) -
         assert topic in listed
 
 
+@pytest.mark.parametrize("topic", [name for name in TOPICS if name not in ("man", "frameworks")])
+def test_prose_of_topics_is_broken_at_100_columns(topic: str) -> None:
+    """What is broken at another width looks like a paragraph of another text."""
+    lines = told(topic).splitlines()
+    assert not [line for line in lines if len(line) > 100 and line[0].isalpha()]
+
+
+def test_findings_say_of_every_command_what_it_asks() -> None:
+    head, *blocks = told("findings").split("\n\n")
+    commands = [block.splitlines()[1].split()[1] for block in blocks if "\n" in block.strip()]
+    asking = [block.splitlines()[1].split()[1] for block in blocks if "--on" in block]
+    assert set(asking) == {"compare", "verify"}
+    assert set(commands) - set(asking) == {"grad"}
+    assert "gscli grad asks none" in head
+    assert "--python" not in screen("grad", "torch", "gather", "--help")
+
+
+def test_an_update_without_a_sign_does_not_always_replace() -> None:
+    """Of a mean, a largest and a smallest number a sentence tells."""
+    text = " ".join(told("signs").split())
+    assert "no sign: it replaces the value, unless the sentence of the call says otherwise" in text
+    words = "torch", "scatter-reduce", "[1,2]", "[1]", "[1]", "--dim=0", "--reduce=amax"
+    assert "that cell keeps the larger of itself" in screen(*words)
+
+
+def test_all_words_too_many_are_named() -> None:
+    done = gscli("torch", "index-reduce", "[1]", "0", "[1]", "[2]", "prod")
+    assert b"takes 3 inputs, got 5\n  --> too many: [2] prod\n" in done.stderr
+    done = gscli("scatter-nd", "[1]", "[[0]]", "[2]", "[3]")
+    assert b"takes 3 inputs, got 4\n  --> too many: [3]\n" in done.stderr
+
+
 def test_exit_codes_are_those_of_the_errors() -> None:
     lines = screen("--width", "100", "help", "exit-codes").splitlines()
     told = {int(line.split()[0]) for line in lines}
