@@ -35,6 +35,13 @@ def test_a_comparison_is_saved_beside_its_table(
     assert "2 different answers" in capsys.readouterr().out
 
 
+def test_the_picture_of_a_comparison_is_described_by_what_it_comes_to(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    compared("--svg", "-")
+    assert '<desc id="description">2 different answers. ' in capsys.readouterr().out
+
+
 def test_a_page_on_stdout_is_alone(capsys: pytest.CaptureFixture[str]) -> None:
     compared("--html", "-")
     out = capsys.readouterr().out

@@ -216,7 +216,7 @@ def _render(
 
         whole = make_view_options(settings, is_for_file=True)._replace(lines=lines)
         view, title = ComparisonView(comparing, whole), f"gscli compare {comparing.concept}"
-        pictures[settings.svg] = render_svg(view, title, theme=settings.theme)
+        pictures[settings.svg] = render_svg(view, title, view.answers.summary(), settings.theme)
     if settings.html is not None:
         from gscli.cli.call.results import render_html
 
