@@ -48,7 +48,9 @@ def list_breaking_inputs(translation: Translation) -> Iterator[str]:
         can_differ = values is not None and not values.size == 1 < layout.entry_count
         replaces = layout.reduction == "none" and can_differ and not target.keeps_last_write
         if can_share and replaces:
-            yield _describe_duplicates(analysis, target)
+            begin = "another run" if analysis.has_duplicates else "two updates of one cell"
+            which = "several updates of a cell" if analysis.has_duplicates else "them"
+            yield f"{begin}: {target.title} leaves open which of {which} stays"
         yield from _iter_breaking_values(analysis, target)
 
 
@@ -148,12 +150,6 @@ def _handled_outcomes(
     if handling.counts_from_end:
         below = FROM_END
     return (*own[:2], above) if handling.is_unsigned else (below, far, above)
-
-
-def _describe_duplicates(analysis: CallAnalysis, target: TargetFramework) -> str:
-    if analysis.has_duplicates:
-        return f"another run: {target.title} leaves open which of several updates of a cell stays"
-    return f"two updates of one cell: {target.title} leaves open which of them stays"
 
 
 def describe_value_difference(translation: Translation) -> str:

@@ -24,7 +24,7 @@ from gscli.base.arrays import Array, Arrays, as_array, dtype_name, parse_dtype
 from gscli.base.words import format_shape, quote_word, sanitize
 from gscli.disk.processes import Child, Failure, make_start_error, python_program
 from gscli.files.content import import_extra
-from gscli.files.formats.tensorproto import check_is_inside
+from gscli.files.formats.tensorproto import TYPES, check_is_inside
 from gscli.frameworks.execute import execute
 from gscli.lab.difference import describe_difference
 from gscli.lab.model_nodes import ModelNode
@@ -184,7 +184,6 @@ def _inline_functions(model: OnnxModel) -> OnnxModel:
 
 
 def _run_rules(watch: ModelWatch, feeds: Arrays) -> None:
-    message = watch.model.message
     evaluator = import_extra("onnx.reference", "onnx").ReferenceEvaluator
     base = import_extra("onnx.reference.op_run", "onnx").OpRun
     loop = import_extra("onnx.reference.ops.op_loop", "onnx").Loop
@@ -203,7 +202,7 @@ def _run_rules(watch: ModelWatch, feeds: Arrays) -> None:
             np.errstate(all="ignore"),
             translate_errors(lambda error: _make_stop("onnx.reference", str(error), watch.model)),
         ):
-            evaluator(message, new_ops=hooks).run(None, dict(feeds))
+            evaluator(watch.model.message, new_ops=hooks).run(None, dict(feeds))
     except RuntimeStopped as error:
         if not isinstance(error.__cause__, _BadNode):
             raise
@@ -223,8 +222,14 @@ def _run_loop(
         go, *answers = self._run_body(feeds, attributes=attributes)
         carried, row = tuple(answers[: len(carried)]), answers[len(carried) :]
         rows.append(row)
-    scanned = range(len(self.body.output_names) - 1 - len(carried))
-    return (*carried, *(np.stack([row[at] for row in rows]) for at in scanned))
+    scanned = enumerate(self.body.output_types[1 + len(carried) :])
+    return (*carried, *(_stack_rows([row[at] for row in rows], kind) for at, kind in scanned))
+
+
+def _stack_rows(rows: Sequence[Array], kind: Any) -> Array:
+    """Rows along a new axis; of none an array of the type and sizes that the body declares."""
+    sizes, code = [dim.dim_value for dim in kind.tensor_type.shape.dim], kind.tensor_type.elem_type
+    return np.stack(rows) if rows else np.empty((0, *sizes), parse_dtype(TYPES[code][0]))
 
 
 def _make_stop(runtime: str, text: str, model: OnnxModel) -> RuntimeStopped:

@@ -41,9 +41,7 @@ def test_no_index_of_an_empty_result_is_looked_at() -> None:
         CAFFE2["gather"](np.zeros((3, 0)), np.array([0.0]))
 
 
-@pytest.mark.parametrize(
-    ("options", "legal"), [([], "-3 … 2"), (["--no-wrap-indices"], "0 … 2")]
-)
+@pytest.mark.parametrize(("options", "legal"), [([], "-3 … 2"), (["--no-wrap-indices"], "0 … 2")])
 def test_what_is_legal_is_the_same_where_slices_are_empty(
     options: list[str], legal: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -73,7 +73,7 @@ def loop() -> OnnxModel:
     return make_model(nodes, [value("trips", INT, [])], ["rows"], table=TABLE, go=True)
 
 
-def steps(trips: str) -> OnnxModel:
+def steps(trips: str, most: int = 9) -> OnnxModel:
     """A loop without a first condition, whose rows are stacked, each with an axis of one cell."""
     node = helper.make_node
     body = helper.make_graph(
@@ -94,7 +94,7 @@ def steps(trips: str) -> OnnxModel:
     inputs = [value("last", INT, []), value("place", INT, ["n"])]
     outputs = ["total", "lines", "placed", "again"]
     start = np.zeros(2, np.float32)
-    return make_model(nodes, inputs, outputs, table=TABLE, zero=[0], start=start, trips=9)
+    return make_model(nodes, inputs, outputs, table=TABLE, zero=[0], start=start, trips=most)
 
 
 def branch() -> OnnxModel:
@@ -212,6 +212,15 @@ def test_the_run_of_a_loop_is_counted() -> None:
     assert where in report.report().replace("\n", "")
     report = watch_model(steps("trips"), {"last": np.array(9), "place": np.array([0])})
     assert where in report.report().replace("\n", "")
+
+
+def test_a_loop_of_no_steps_gives_no_rows_of_the_declared_size() -> None:
+    inputs = {"last": np.array(9), "place": np.array([0])}
+    report = watch_model(steps("trips", 0), inputs)
+    assert not report.findings
+    assert report.calls == {"Gather": 2}
+    report = watch_model(steps("trips", 0), {**inputs, "place": np.array([1])})
+    assert "/after/Gather" in report.findings[0].error.where
 
 
 @pytest.mark.parametrize("side", [True, False])
