@@ -618,6 +618,16 @@ def test_a_quiz_counts_only_cells_that_change(show: Any) -> None:
     assert "; of the others 2 wrong. Try again" in words(window.run(SAID))
 
 
+def test_a_quiz_counts_a_cell_that_holds_the_empty_text(show: Any) -> None:
+    window = show(trace("numpy.take", {"a": ["", "b"], "indices": [0, 1]}), quiz=True)
+    window.click(BACK)
+    assert words(window.run(SAID)) == "Cells: 0 of 2 right. Try again, or reveal."
+    window.type(".output td:nth-of-type(1) input", '""')
+    window.type(".output td:nth-of-type(2) input", "b")
+    window.press("Enter")
+    assert words(window.run(SAID)) == "Cells: 2 of 2 right. Reveal shows the steps."
+
+
 @pytest.mark.slow
 def test_a_quiz_in_which_no_cell_changes_says_so(show: Any) -> None:
     same = {"data": [1, 1], "indices": [[0]], "updates": [1]}

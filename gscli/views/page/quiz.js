@@ -33,7 +33,7 @@ function Quiz(section, solved) {
     return all(section.querySelector("template").content, ".output td").filter(isCell);
   }
 
-  function changes(place) { return !equal(starts[place], solution[place]); }
+  function changes(place) { return gather || !equal(starts[place], solution[place]); }
 
   // A cell counts when it changes, or when it was changed and should not have been.
   function check() {
@@ -41,7 +41,7 @@ function Quiz(section, solved) {
     score.style.minHeight = score.offsetHeight + "px"; // what stands below keeps its place
     inputs.forEach(function (input, place) {
       var typed = input.value.trim() || starts[place];
-      var good = same(typed, solution[place]);
+      var good = typed !== "" && same(typed, solution[place]);
       right += good && changes(place) ? 1 : 0;
       spoilt += good || changes(place) ? 0 : 1;
       cells[place].className = !good ? "wrong" : changes(place) ? "right" : "";
