@@ -64,21 +64,19 @@ def start_snippet_process(
 
 
 def run_checks(code: Code, python: str | None = None) -> Code:
-    """The same code with what a run of each target's lines said."""
-    check_input_sizes(code.inputs)
-    missing = _missing_packages([answer.target for answer in code.answers], python)
-    results = [_check_snippet(code, each, missing[each.target], python) for each in code.answers]
-    pairs = zip(code.answers, results, strict=True)
-    return code._replace(answers=tuple(each._replace(run_result=said) for each, said in pairs))
+    """The same code with what a run of each target's lines said.
 
-
-def check_input_sizes(inputs: Arrays) -> None:
-    """LimitRefused for inputs that are too large to be sent to other processes."""
-    for name, array in inputs.items():
+    LimitRefused for inputs that are too large to be sent to other processes.
+    """
+    for name, array in code.inputs.items():
         problem, where = f"{name} is too large to be checked", f"{name}: {array.size:,} cells"
         fits, legal = array.size <= MAX_INPUT_CELLS, f"at most {MAX_INPUT_CELLS:,}"
         hint = "try a part of it; the lines are the same for its rank and axis"
         check_rule(fits, problem, where, kind=LimitRefused, valid=legal, hint=hint)
+    missing = _missing_packages([answer.target for answer in code.answers], python)
+    results = [_check_snippet(code, each, missing[each.target], python) for each in code.answers]
+    pairs = zip(code.answers, results, strict=True)
+    return code._replace(answers=tuple(each._replace(run_result=said) for each, said in pairs))
 
 
 def _missing_packages(targets: Sequence[str], python: str | None) -> dict[str, str]:

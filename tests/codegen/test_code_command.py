@@ -82,8 +82,21 @@ def test_check_says_what_is_not_installed(tmp_path: Path) -> None:
     python.chmod(0o755)
     words = ("explain", *CALL, "--code", "tensorflow", "--check", "--python", str(python))
     done = gscli(*words, cwd=tmp_path)
-    assert done.returncode == 0
+    assert done.returncode == 66  # a check that could not be made is none that was passed
     assert "not installed, install tensorflow" in done.stdout
+    for more in ("-q", "--json"):
+        assert gscli(*words, more, cwd=tmp_path).returncode == 66
+    words = ("explain", *CALL, "--code", "tensorflow", "--python", str(python))
+    assert gscli(*words[:-2], cwd=tmp_path).returncode == 0  # nothing is to be run
+
+
+def test_a_target_without_lines_is_not_checked_and_beside_one_that_is_does_not_count(
+    tmp_path: Path,
+) -> None:
+    words = ("explain", "take", '["a"]', "[0]", "--check", "--code")
+    done = gscli(*words, "torch", cwd=tmp_path)
+    assert (done.returncode, done.stdout[:16]) == (66, "# PyTorch: none,")
+    assert gscli(*words, "torch,numpy", cwd=tmp_path).returncode == 0
 
 
 def test_mxnet_is_no_target(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import sys
 from functools import partial
 from math import prod
 
-from gscli.base import IndexRefused
+from gscli.base import ExitCode, IndexRefused
 from gscli.cli.building import Call
 from gscli.cli.options import (
     OTHER_RESULTS,
@@ -74,7 +74,8 @@ def print_backward(call: Call) -> int:
 
 
 def print_code(call: Call, code: str, python: str | None, *, is_checked: bool) -> int:
-    """The lines for each target; 1 where a run of them does not give the same output.
+    """The lines for each target; 1 where a run of them does not give the same output, 66 where
+    none is run that is to be.
 
     A call that is refused cannot be checked: its lines are printed, then the refusal is raised.
     """
@@ -85,10 +86,6 @@ def print_code(call: Call, code: str, python: str | None, *, is_checked: bool) -
     alone = ["--json=output"] * (settings.json == "output")
     refuse_flags(alone, "--code prints lines and nothing else")
     targets = parse_targets(code)
-    if is_checked:
-        from gscli.codegen.execution import check_input_sizes
-
-        check_input_sizes(call.inputs.arrays)
     plan, output, refusal, refused = call.plan.assume_validated(), None, "", None
     shapes = [array.shape for array in call.inputs.arrays.values()]
     try:
@@ -109,13 +106,15 @@ def print_code(call: Call, code: str, python: str | None, *, is_checked: bool) -
         lines = run_checks(lines, python)
         warn_of_left_running()
     screen = detect_screen(sys.stdout, settings.color, settings.width)
-    if settings.quiet and settings.json is None:
-        sys.stdout.write(wrap_lines(lines.verdicts, screen.width))
-    print_report(settings, lines.to_dict, partial(lines.text, screen.width))
-    wrong = ("not equal", "failed", "took too long")
+    make_text = partial(wrap_lines, lines.verdicts) if settings.quiet else lines.text
+    print_report(settings._replace(quiet=False), lines.to_dict, partial(make_text, screen.width))
     if is_checked and refused is not None:
         raise refused
-    return int(any(answer.run_result.get("result") in wrong for answer in lines.answers))
+    wrong = {"not equal", "failed", "took too long"}
+    results = {answer.run_result.get("result") for answer in lines.answers}
+    if is_checked and results.isdisjoint({"equal", *wrong}):  # which is no check that was passed
+        return ExitCode.UNREADABLE
+    return int(not results.isdisjoint(wrong))
 
 
 explain = make_operator_group(
