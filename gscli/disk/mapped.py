@@ -114,17 +114,18 @@ def read_error(error: Exception, name: str) -> CannotRead:
     number, name = getattr(error, "errno", 0), name or "''"
     reason, hint = error_reason(error), _HINTS.get(number, "")
     if isinstance(error, OSError) and number == errno.ENOENT:
-        reason, hint = "no such file", _suggest_similar(str(error.filename or name))
+        reason, hint = "no such file", suggest_similar(str(error.filename or name))
     return CannotRead(f"cannot read {name}", where=f"{name}: {reason}", hint=hint)
 
 
-def _suggest_similar(path: str) -> str:
-    """Which files beside a missing one have a name like it, or how values are written inline.
+def suggest_similar(path: str, suffixes: tuple[str, ...] = ("",)) -> str:
+    """Which files beside a missing one have a name like it and one of these suffixes, or how values
+    are written inline.
 
     For a model or a file of cases no other kind of file does: most commands that take one read it
     alone.
 
-    >>> _suggest_similar("(1, 2)"), _suggest_similar("0,2")
+    >>> suggest_similar("(1, 2)"), suggest_similar("0,2")
     ("values stand in brackets: '[1, 2]'", "values stand in brackets: '[0,2]'")
     """
     if _LIST.fullmatch(path):
@@ -135,10 +136,10 @@ def _suggest_similar(path: str) -> str:
         return "Python writes it as JSON by print(x.tolist()), as a file by numpy.save"
     folder, name = os.path.split(path)
     stem, suffix = os.path.splitext(name)  # suffixes make all names alike
-    end = suffix if suffix in (".onnx", ".jsonl") else ""
+    ends = (suffix,) if suffix in (".onnx", ".jsonl") else suffixes
     known: dict[str, str] = {}
     with suppress(OSError, ValueError), os.scandir(folder or ".") as entries:
-        names = {file.name for file in islice(entries, MOST_NEIGHBOURS) if file.name.endswith(end)}
+        names = {file.name for file in islice(entries, MOST_NEIGHBOURS) if file.name.endswith(ends)}
         for other in sorted(names - {name}, key=lambda other: (other.endswith(suffix), other)):
             known[os.path.splitext(other)[0]] = os.path.join(folder, other)
     return suggest_names(stem, known, write=known.__getitem__)

@@ -28,7 +28,7 @@ from typing import BinaryIO
 from gscli.base import CannotRead, UsageError, check_rule, memory_error, translate_errors
 from gscli.base.arrays import Array, DType, LazyArray, cast_lossless, parse_dtype
 from gscli.base.words import format_flag, sanitize
-from gscli.disk.mapped import read_errors
+from gscli.disk.mapped import read_errors, suggest_similar
 from gscli.files.content import (
     STANDARD_INPUT,
     TEXT_LIMIT,
@@ -315,6 +315,8 @@ def _open_content(path: str, limit: int) -> tuple[Content, str]:
     try:
         return _open_by_suffix(path, limit)
     except CannotRead as error:
+        if isinstance(error.__cause__, FileNotFoundError):  # only what holds tensors is meant
+            error.hint = suggest_similar(path, (*FORMATS,))
         if not (error.hint or os.path.exists(path)):
             error.hint = "values are written as JSON, '[1,2,3]'; every other way: gscli help inputs"
         raise

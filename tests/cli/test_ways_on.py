@@ -900,12 +900,18 @@ def test_missing_files_are_likened_by_their_stems(
     monkeypatch.chdir(tmp_path)
     for name in ("table.npy", "table.csv", "ids.npy", "d02.npy", "model.npy", "nets.onnx"):
         Path(name).touch()
+    for name in ("rows.py", "rows.json", "plan.sh"):
+        Path(name).touch()
     Path("gone.npy").symlink_to("nowhere")
     for words, hint in {
         "show tabel.npy": "did you mean table.npy?",
         "show tabel.csv": "did you mean table.csv?",
         "show nothere.npy": "values are written as JSON",
         "show gone.npy": "values are written as JSON",
+        "show rows.npy": "did you mean rows.json?",  # what holds no tensors is not meant
+        "show plan.npy": "values are written as JSON",
+        "gather plan.npz [0]": "values are written as JSON",
+        "verify plan.sch": "did you mean plan.sh?",
         "show 0,2": "values stand in brackets: '[0,2]'",
         "batch tabel.npy": "did you mean table.npy?",
         "run netz.onnx": "did you mean nets.onnx?",
