@@ -228,7 +228,6 @@ class Signature:
     def bind_attributes(self, attrs: Arguments) -> dict[str, object]:
         """All attributes with their defaults, types checked, versions obeyed."""
         known = self.attributes_by_name
-        self._check_names("attribute", attrs, known, list(known))
         values: dict[str, object] = {}
         for name, attribute in known.items():
             if name in attrs:
@@ -258,43 +257,39 @@ class Signature:
                 valid, hint = " ".join(legal), f"--opset {needed} of {own}"
                 raise UsageError(problem, where=where, valid=valid, hint=hint)
 
-    def _check_names(
-        self, what: str, names: Iterable[str], known: Collection[str], spelt: list[str]
-    ) -> None:
-        """UsageError for a name that is not known; `spelt`: the known ones as they are typed."""
-        for name in [name for name in names if name not in known]:
-            problem = f"{self.full_name} has no {what} {name!r}"
-            hint = STRICT_HINT if name == "strict" else suggest_names(name, spelt, count=1)
-            if what == "input" and name in self.attributes_by_name:
-                hint = f"{name} is an attribute; in JSON it stands in attrs"
-            raise UsageError(problem[:200], valid=" ".join(spelt) or "none", hint=hint)
-
     def infer_layout(self, tensors: Mapping[str, Tensor], attrs: Arguments) -> Layout:
         """Judge shapes, dtypes and attributes; no value of an index is read."""
-        values = self.bind_attributes(attrs)
-        self.check_input_names(tensors)
+        self.check_names(tensors, attrs)
+        values, many = self.bind_attributes(attrs), self.variadic_inputs(tensors)
+        problem, fits = "more index arrays than data can have axes", len(many) <= MAX_INDEX_ARRAYS
+        check_rule(fits, problem, f"{len(many):,} {self.variadic}", valid=f"0 … {MAX_INDEX_ARRAYS}")
         bound: dict[str, Tensor | tuple[Tensor, ...] | None] = {}
         for item in self.inputs:
             bound[item.name] = tensors.get(item.name)
             if item.kind == "many":
-                bound[item.name] = tuple(tensors[name] for name in self.variadic_inputs(tensors))
+                bound[item.name] = tuple(tensors[name] for name in many)
         layout = self.function(*bound.values(), **values)
         is_counted = bool(self.counted_inputs(values.items()))
         return layout._replace(attributes=tuple(values.items()), is_counted=is_counted)
 
-    def check_input_names(self, names: Iterable[str]) -> None:
-        """UsageError where an input is missing, or one is named that the operator does not have;
-        ShapeRefused for more index arrays than there can be axes.
+    def check_names(self, inputs: Collection[str], attrs: Iterable[str] = ()) -> None:
+        """UsageError where an attribute or an input is named that the operator does not have, or an
+        input is missing.
         """
-        passed = dict.fromkeys(names)
+        own = self.attributes_by_name
+        known = {*self.input_names, *self.variadic_inputs(inputs)} - {self.variadic}
         spelt = [f"{item.name}_0" if item.kind == "many" else item.name for item in self.inputs]
+        wrong = [("attribute", name, [*own]) for name in attrs if name not in own]
+        wrong += [("input", name, spelt) for name in inputs if name not in known]
+        for what, name, legal in wrong:
+            problem = f"{self.full_name} has no {what} {name!r}"
+            hint = STRICT_HINT if name == "strict" else suggest_names(name, legal, count=1)
+            if what == "input" and name in own:
+                hint = f"{name} is an attribute; in JSON it stands in attrs"
+            raise UsageError(problem[:200], valid=" ".join(legal) or "none", hint=hint)
         for item in self.inputs:
-            if not item.optional and item.kind != "many" and item.name not in passed:
+            if not item.optional and item.kind != "many" and item.name not in inputs:
                 raise UsageError(f"{self.full_name} needs {item.name}", valid=" ".join(spelt))
-        many = self.variadic_inputs(passed)
-        problem, fits = "more index arrays than data can have axes", len(many) <= MAX_INDEX_ARRAYS
-        check_rule(fits, problem, f"{len(many):,} {self.variadic}", valid=f"0 … {MAX_INDEX_ARRAYS}")
-        self._check_names("input", passed, {*self.input_names, *many} - {self.variadic}, spelt)
 
 
 @lru_cache(64)  # small calls, one after the other, have inputs of the same names

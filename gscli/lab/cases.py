@@ -148,7 +148,7 @@ def build_repro_command(case: Case, file: str = "", *, has_gradients: bool = Fal
     """
     try:
         operator = find_operator(case.operator)
-        operator.check_input_names(case.inputs)
+        operator.check_names(case.inputs)
     except GscliError:
         return ""
     flow = case.cotangent if has_gradients else None

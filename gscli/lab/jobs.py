@@ -143,7 +143,7 @@ def _validate_job(job: Any, number: int) -> dict[str, Any]:
 def _run_call(job: Mapping[str, Any], stdin_readers: list[object]) -> Trace:
     operator = find_operator(read_name(job))
     values = read_input_values(job)
-    operator.check_input_names(values)  # before files are read for nothing
+    operator.check_names(values)  # before files are read for nothing
     words = [word for word in (*values.values(), job.get("expect")) if isinstance(word, str)]
     if "output" in job:
         check_replaced(job["output"], words)

@@ -48,8 +48,8 @@ class CaseResult(Record):
 def run_case(case: Case) -> CaseResult:
     """Run one case and compare with the record. Raises nothing.
 
-    A limit of gscli's own is no refusal by the rules, nor is a name that no operator has: a case
-    that meets one was not tried.
+    A limit of gscli's own is no refusal by the rules, nor is a name that no operator has, or one
+    that is misspelt: a case that meets one was not tried.
     """
     reply = _answer_by_rules(case)
     if reply.status != "unsupported":
@@ -80,12 +80,15 @@ def _answer_by_rules(case: Case) -> Reply:
     except UsageError as unknown:
         return Reply("unsupported", text=str(unknown))
     try:
+        apart = {operator.variadic, "indices_per_axis", *operator.scalar_attributes}
+        operator.check_names(sorted({*case.inputs} - apart), sorted({*case.attrs} - apart))
         trace = trace_call(operator, case.inputs, case.attrs, max_bytes=MAX_OUTPUT_BYTES)
         flows = trace_gradients(trace, case.cotangent).arrays if case.gradients else None
     except (LimitRefused, MemoryError) as limit:
         return Reply("unsupported", text=str(limit) or "not enough memory")
     except GscliError as refusal:
-        return Reply("error", None, str(refusal))
+        # Answers have no hint: one is of a name that is misspelt.
+        return Reply("unsupported" if refusal.hint else "error", None, str(refusal))
     return Reply("output", trace.output, "", flows)
 
 

@@ -177,7 +177,7 @@ def test_attributes_and_choices_that_a_version_lacks() -> None:
 
 def test_unknown_and_missing_names() -> None:
     with pytest.raises(UsageError, match="has no attribute 'knd'") as caught:
-        pick_.bind_attributes({"knd": "plain", "needed": 1})
+        pick_.check_names(pick_.input_names, {"knd": "plain", "needed": 1})
     assert caught.value.hint == "did you mean kind?"
     with pytest.raises(UsageError, match=r"toy\.pick_ needs needed"):
         pick_.bind_attributes({})

@@ -113,7 +113,9 @@ def test_no_command_reproduces_a_case_whose_inputs_are_others() -> None:
     (failure,) = json.loads(
         verify("-", "--json", stdin=json.dumps({**CASE, "inputs": inputs})).stdout
     )["failures"]
-    assert "needs data" in failure["problem"]
+    assert failure["problem"].endswith(
+        "has no input 'dta'; valid: data indices; did you mean data?"
+    )
     assert failure["command"] == ""
 
 
@@ -191,6 +193,31 @@ def test_an_unknown_operator_is_no_recorded_refusal(expect: str) -> None:
     result = run_case(parse_case(line.encode(), "here"))
     assert result.problem.startswith("not tried: unknown operator 'onnx.gatherx'")
     assert result.finding is None
+
+
+@pytest.mark.parametrize("expect", ["error", "output"])
+def test_a_misspelt_name_is_no_recorded_refusal(expect: str) -> None:
+    wrong = {**CASE, "expect": expect, "attrs": {"axiss": 0}}
+    result = run_case(parse_case(json.dumps(wrong).encode(), "here"))
+    assert result.problem.startswith("not tried: onnx.gather has no attribute 'axiss'")
+    assert result.problem.endswith("did you mean axis?")
+    inputs = dict(zip(("data", "indicess"), CASE["inputs"].values(), strict=True))
+    result = run_case(parse_case(json.dumps({**wrong, "attrs": {}, "inputs": inputs}).encode(), ""))
+    assert result.problem.startswith("not tried: onnx.gather has no input 'indicess'")
+    assert result.problem.endswith("did you mean indices?")
+
+
+def test_names_that_a_call_is_taken_apart_by_are_not_misspelt() -> None:
+    """Index arrays under one name, how many they were, and an attribute that is an array."""
+    one = {"dtype": "int64", "shape": [1], "data": [0]}
+    value = {"dtype": "int64", "shape": [], "data": [7]}
+    for op, inputs, attrs in (
+        ("numpy.getitem", {"a": one, "indices": one}, {"indices_per_axis": 1}),
+        ("torch.index_fill", {"input": one, "index": one, "value": value}, {"dim": 0}),
+    ):
+        case = {"id": "x", "op": op, "inputs": inputs, "attrs": attrs, "expect": "open"}
+        line = json.dumps({**case, "expect": "error"}).encode()
+        assert run_case(parse_case(line, "here")).problem.startswith("answered [")
 
 
 def test_a_recorded_stablehlo_case_is_reproduced_under_xlas_rule() -> None:

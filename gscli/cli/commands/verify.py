@@ -7,15 +7,15 @@ names to T = {"dtype", "shape", "data"}, expect is "output", "error" or "open" (
 promised). More of T: gscli help runtimes.
 
 A failure prints its id, the difference and the command that reproduces it (of a long case the
-tensors as CASES.jsonl::ID/NAME); then `N passed, M failed`. A case beyond a limit of gscli's
-own, or of an unknown operator, fails as not tried: it is no refusal by the rules. Lines that are
-no cases are counted as refused, the first of them is told at the end, and --junit and --format
-github have each as an error. Exit status 1 when any case fails, 65 where none does and a line is
-no case. - reads cases from standard input. With --json: {"passed", "failed", "failures"}, each
-failure with its id, problem and command, and "refusals", where lines are no cases. --on puts the
-cases to a runtime in place of gscli; what it does not support is skipped and counted, and an
-answer where the record refuses is a warning, unless --strict. Where no case was run the status is
-65, or 2 with --only.
+tensors as CASES.jsonl::ID/NAME); then `N passed, M failed`. A case beyond a limit of gscli's own,
+of an unknown operator, or with a misspelt name of an attribute or input, fails as not tried: it is
+no refusal by the rules. Lines that are no cases are counted as refused, the first of them is told
+at the end, and --junit and --format github have each as an error. Exit status 1 when any case
+fails, 65 where none does and a line is no case. - reads cases from standard input. With --json:
+{"passed", "failed", "failures"}, each failure with its id, problem and command, and "refusals",
+where lines are no cases. --on puts the cases to a runtime in place of gscli; what it does not
+support is skipped and counted, and an answer where the record refuses is a warning, unless
+--strict. Where no case was run the status is 65, or 2 with --only.
 
 Failures of one cause are told together at the end: how many, the rules that they meet, and the
 name under which fuzz tells them. --except names a file of ids, or of such names, whose failures do
