@@ -464,6 +464,9 @@ def test_known_failures_of_verify_do_not_count_and_lines_that_match_nothing_are_
     assert (code, out.splitlines()[-1]) == (1, "1 passed, 1 failed, 1 known")
     assert err == "warning: --except: no failure is four\n"
     cases.write_text(cases.read_text("utf-8").replace('"two"', '"two[1]?"'), "utf-8")
+    code, _, err = gscli("verify", str(cases), "--except", str(tmp_path))
+    assert (code, err.splitlines()[0]) == (66, "error: --except names a folder")
+    assert "gscli run" not in err
     known.write_text("one:a\ntwo[1]?\ntwo[1]x\n", "utf-8")
     told = "warning: --except: no failure is two[1]x\n"
     assert gscli("verify", str(cases), "--except", str(known), "-q")[::2] == (0, told)

@@ -14,6 +14,7 @@ Examples:
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -21,7 +22,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gscli.base import CannotRead, CannotWrite, GscliError
+from gscli.base import CannotRead, CannotWrite, GscliError, check_rule
 from gscli.base.records import Record, group_pairs
 from gscli.base.words import format_columns, format_count, join_lines, match_pattern, sanitize
 from gscli.cli.building import complete_file, tool
@@ -91,6 +92,7 @@ class KnownFailures(Record):
             return cls()
         from gscli.lab.cases import read_lines
 
+        check_rule(not os.path.isdir(path), "--except names a folder", path, kind=CannotRead)
         try:
             lines = [line.decode("utf-8").strip() for line in read_lines(path)]
         except UnicodeDecodeError:
