@@ -168,7 +168,7 @@ def prepare_values(
 
 
 # Options and commands in words of the shell.
-_SHELL_WORDS = re.compile(r"gscli ((?:gather|scatter)[a-z-]*)|--([a-z-]+)[ =](\w+)")
+_SHELL_WORDS = re.compile(r"(gscli | of )((?:gather|scatter)[a-z-]*)|--([a-z-]+)[ =](\w+)")
 
 
 def translate_to_python(hint: str) -> str:
@@ -179,9 +179,11 @@ def translate_to_python(hint: str) -> str:
     """
 
     def write_in_python(match: re.Match[str]) -> str:
-        command, option, value = match.groups()
-        name = "only" if option == "as" else (option or f"gscli.{command}").replace("-", "_")
-        return name if command else f'{name}="{value}"' if value.islower() else f"{name}={value}"
+        before, command, option, value = match.groups()
+        if command:
+            return before.replace("gscli ", "gscli.") + command.replace("-", "_")
+        name = "only" if option == "as" else option.replace("-", "_")
+        return f'{name}="{value}"' if value.islower() else f"{name}={value}"
 
     text = hint if "in Python" in hint else _SHELL_WORDS.sub(write_in_python, hint)
     return re.sub(r"^max_bytes=\d+$", r"gscli.run(…, \g<0>)", text)
