@@ -51,8 +51,8 @@ def write_error(
     >>> print(write_error(OSError(errno.ENOSPC, "No space left on device"), "x.npy").hint)
     make room there, or name another place
     """
+    name, hint = name or "''", hint or _HINTS.get(getattr(error, "errno", 0), "")
     where, details = f"{name}: {error_reason(error)}", (state,) * bool(state)
-    hint = hint or _HINTS.get(getattr(error, "errno", 0), "")
     return CannotWrite(f"{what} {name}", where=where, details=details, hint=hint)
 
 

@@ -158,7 +158,7 @@ def _choose_suffix(form: str | None, path: str) -> str:
     hint = "name it ….npy, or say -f npy (in Python format='npy')"
     if os.path.isdir(path):
         hint = f"a file in this folder: {os.path.join(path, 'output.npy')}"
-    raise UsageError(f"no format for {path}", valid=known, hint=hint)
+    raise UsageError(f"no format for {path or repr('')}", valid=known, hint=hint)
 
 
 def _to_writable(array: Array, where: str) -> Array:

@@ -2,10 +2,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from gscli.base import CannotRead, ContentRefused, UsageError
-from gscli.files import load
+from gscli.base import CannotRead, CannotWrite, ContentRefused, UsageError
+from gscli.files import load, save
 from gscli.files.request import Source
 
 
@@ -60,6 +61,11 @@ def test_a_name_without_letters_is_shown_as_one() -> None:
         load("")
     assert caught.value.problem == "cannot read ''"
     assert caught.value.where == "'': no such file"
+    with pytest.raises(UsageError, match="no format for ''"):
+        save("", np.zeros(1))
+    with pytest.raises(CannotWrite, match="cannot write ''") as unwritten:
+        save("", np.zeros(1), format="npy")
+    assert unwritten.value.where.startswith("'': no such file")
 
 
 @pytest.mark.parametrize(
