@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from math import inf
+from math import ceil, inf
 
 from gscli.base import ExitCode, UsageError, check_rule
 from gscli.base.records import Record
@@ -88,13 +88,11 @@ def _iter_cases(
     """Calls of each operator in turn, until there are enough or the time is over."""
     hello = runtime.hello
     generate = generate_gradient_cases if options.has_gradients else generate_cases
-    in_a_row = CALLS_PER_SHAPE if hello.compiles else 1
     if options.has_gradients:
         operators = [operator for operator in operators if any(generate(operator, options.seed))]
         check_rule(bool(operators), "no random calls of these have gradients", kind=UsageError)
-    sources = {
-        operator: generate(operator, options.seed, hello.rules, in_a_row) for operator in operators
-    }
+    in_a_row = min(CALLS_PER_SHAPE, ceil(options.cases / len(operators))) if hello.compiles else 1
+    sources = {each: generate(each, options.seed, hello.rules, in_a_row) for each in operators}
     for number in range(options.cases):
         if time.monotonic() >= runtime.deadline:
             return

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
+from math import inf
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -13,9 +16,9 @@ from gscli.base.arrays import Array
 from gscli.frameworks import find_operator, operators
 from gscli.frameworks.operator import Operator
 from gscli.runtimes.findings import FuzzFinding, FuzzReport
-from gscli.runtimes.fuzz import FuzzOptions, fuzz
+from gscli.runtimes.fuzz import FuzzOptions, _iter_cases, fuzz
 from gscli.runtimes.process import OutOfTime, RuntimeProcess
-from gscli.runtimes.protocol import Reply
+from gscli.runtimes.protocol import Hello, Reply
 
 MOST_CASES = 500
 FEW_NUMBERS = 6
@@ -111,3 +114,22 @@ def test_a_busy_machine_is_given_more_time_before_a_runtime_is_blamed() -> None:
     report = fuzzed(Late(), "onnx.gather", 20)
     assert report.differences == []
     assert report.counts_by_operator["onnx.gather"]["slow_once"] == 20
+
+
+@pytest.mark.parametrize(
+    ("names", "cases", "counts"),
+    [
+        ("gather scatter_nd", 12, [6, 6]),
+        ("gather scatter_nd", 13, [7, 6]),
+        ("gather scatter_nd", 60, [36, 24]),
+        ("gather scatter_nd gather_nd", 2, [1, 1, 0]),
+    ],
+)
+def test_operators_share_the_calls_where_shapes_are_compiled(
+    names: str, cases: int, counts: list[int]
+) -> None:
+    chosen = [find_operator(f"onnx.{name}") for name in names.split()]
+    hello = Hello("r", "1", frozenset(each.full_name for each in chosen), compiles=True)
+    runtime = cast("RuntimeProcess", SimpleNamespace(hello=hello, deadline=inf))
+    met = Counter(trial.operator for trial in _iter_cases(chosen, FuzzOptions(cases), runtime))
+    assert [met[each] for each in chosen] == counts
