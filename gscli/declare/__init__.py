@@ -260,15 +260,12 @@ class Signature:
     def infer_layout(self, tensors: Mapping[str, Tensor], attrs: Arguments) -> Layout:
         """Judge shapes, dtypes and attributes; no value of an index is read."""
         self.check_names(tensors, attrs)
-        values, many = self.bind_attributes(attrs), self.variadic_inputs(tensors)
+        values = self.bind_attributes(attrs)
+        many = tuple(tensors[name] for name in self.variadic_inputs(tensors))
         problem, fits = "more index arrays than data can have axes", len(many) <= MAX_INDEX_ARRAYS
         check_rule(fits, problem, f"{len(many):,} {self.variadic}", valid=f"0 … {MAX_INDEX_ARRAYS}")
-        bound: dict[str, Tensor | tuple[Tensor, ...] | None] = {}
-        for item in self.inputs:
-            bound[item.name] = tensors.get(item.name)
-            if item.kind == "many":
-                bound[item.name] = tuple(tensors[name] for name in many)
-        layout = self.function(*bound.values(), **values)
+        inputs = [many if item.kind == "many" else tensors.get(item.name) for item in self.inputs]
+        layout = self.function(*inputs, **values)
         is_counted = bool(self.counted_inputs(values.items()))
         return layout._replace(attributes=tuple(values.items()), is_counted=is_counted)
 
