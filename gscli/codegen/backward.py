@@ -186,12 +186,13 @@ class _BackwardWriter:
         if run.kind == "scatter" and self.order != sorted(self.order):
             shape = self.layout.result_shape
             order = self._write("transpose", f".reshape({shape})", perm=tuple(self.order))
+        entry = "output" if run.kind == "gather" else "update"
         indices = "".join(f", {name}" for name in analysis.arrays_by_variable if name != "data")
         places = f"{self.module}.arange({self.size}).reshape({self.layout.data_shape})"
         return [
             "", "",
             f"def find_cells(data{indices}):",
-            '    """The number of the cell of each update; -1 for none."""',
+            f'    """The number of the cell of each {entry}; -1 for none."""',
             *(f"    {line}" for line in lines),
             "    return output",
             "", "",

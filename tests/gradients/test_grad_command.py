@@ -561,6 +561,12 @@ def test_a_program_of_the_loop_says_where_the_framework_differs() -> None:
     assert call_gscli("grad", "torch", "scatter-reduce", *ties).stdout.count(note) == 2
 
 
+def test_a_program_of_a_gather_speaks_of_no_update() -> None:
+    program = call_gscli("grad", "gather", "[1.0,2.0]", "[1]", "--code", "jax").stdout.decode()
+    assert "The number of the cell of each output; -1 for none." in program
+    assert "each update" not in program
+
+
 def test_rules_have_a_row_for_each_convention() -> None:
     table = call_gscli("rules", "--grad").stdout.decode().splitlines()
     assert [line.split()[0] for line in table] == ["rules", *CONVENTIONS]
