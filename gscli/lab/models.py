@@ -145,11 +145,18 @@ class OnnxModel:
         check_rule(fits, problem, self.where, kind=ForeignNode, valid=valid, hint=hint)
         return called[0]
 
+    @property
+    def functions_note(self) -> str:
+        """What is said of functions, whose nodes are none of the model's own."""
+        note = "; those inside functions are left out, gscli check judges them"
+        return note if self.message.functions else ""
+
     def no_supported_node_error(self) -> InputRefused:
         """What to say of a model without a gather or scatter."""
         kinds = Counter(node.op_type for node in self.nodes)
         listed = [f"{count} {kind}" for kind, count in kinds.most_common()]
         problem = f"no gather or scatter among {format_count(len(self.nodes), 'node')}"
+        problem += self.functions_note
         valid, details = list_keys(load_framework("onnx").operators), (list_keys(listed),)
         return InputRefused(problem, where=self.where, valid=valid, details=details * bool(listed))
 

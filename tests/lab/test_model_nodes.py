@@ -256,6 +256,23 @@ def test_one_data_set_alone_is_a_node_test(capsys: pytest.CaptureFixture[str]) -
     )  # fmt: skip
 
 
+def test_nodes_inside_functions_are_said_to_be_left_out(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    own, helper = model(), onnx.helper
+    gather = helper.make_node("Gather", ["d", "i"], ["o"])
+    opsets = [helper.make_opsetid("", 18)]
+    own.functions.append(helper.make_function("own", "Pick", ["d", "i"], ["o"], [gather], opsets))
+    Path("own.onnx").write_bytes(own.SerializeToString())
+    note = "; those inside functions are left out, gscli check judges them"
+    assert ran(capsys, "own.onnx")[1].splitlines()[0].endswith(f"are gather or scatter{note}")
+    del own.graph.node[:]
+    Path("own.onnx").write_bytes(own.SerializeToString())
+    status, _, problem = ran(capsys, "own.onnx")
+    assert status != 0
+    assert f"no gather or scatter among 0 nodes{note}" in problem.replace("\n       ", " ")
+
+
 def test_show_lists_nodes_beside_tensors(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_safely(["show", "net.onnx"]) == 0
     told = capsys.readouterr().out

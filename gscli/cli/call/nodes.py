@@ -170,7 +170,8 @@ def describe_nodes(model: OnnxModel) -> tuple[str, list[dict[str, Any]]]:
         inputs, outputs = (map(_format_tensor, row[key]) for key in ("inputs", "outputs"))
         flow = f"{', '.join(inputs)} -> {', '.join(outputs)}  {sanitize(attributes, 80)}"
         texts.append((sanitize(row["node"], 60), row["op"], flow))
-    return join_lines([f"{model.where}: opset {model.opset}, {of}", *format_columns(texts)]), rows
+    head = f"{model.where}: opset {model.opset}, {of}{model.functions_note}"
+    return join_lines([head, *format_columns(texts)]), rows
 
 
 def _format_tensor(tensor: Mapping[str, str]) -> str:
