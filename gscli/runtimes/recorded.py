@@ -9,6 +9,7 @@ from gscli.base import GscliError, LimitRefused, UsageError
 from gscli.base.arrays import Array, Arrays
 from gscli.base.records import Record
 from gscli.frameworks import find_operator
+from gscli.frameworks.operator import Operator
 from gscli.gradients import VALUE
 from gscli.gradients.call import trace_gradients
 from gscli.lab.cases import GRADIENT_TOLERANCE, MAX_OUTPUT_BYTES, Case
@@ -64,6 +65,11 @@ def run_case_on(runtime: RuntimeProcess, case: Case) -> CaseResult | None:
     if case.operator not in runtime.hello.ops or not has_gradients:
         return None
     operator = find_operator(case.operator)
+    try:
+        _check_names(operator, case)
+    except UsageError as wrong:
+        if wrong.hint:  # the name is misspelt, and no name of another version
+            return CaseResult(f"not tried: {wrong}"[:MAX_PROBLEM_CHARACTERS])
     reply = runtime.run_call(operator, case.inputs, case.attrs, case.cotangent)
     if reply.status == "unsupported":
         return None
@@ -73,6 +79,14 @@ def run_case_on(runtime: RuntimeProcess, case: Case) -> CaseResult | None:
     return _judge_reply(case, reply)._replace(is_tolerated=is_tolerated)
 
 
+def _check_names(operator: Operator, case: Case) -> None:
+    """UsageError where the operator has no attribute or input of a name, or lacks an input; it has
+    a hint where the name is misspelt.
+    """
+    apart = {operator.variadic, "indices_per_axis", *operator.scalar_attributes}
+    operator.check_names(sorted({*case.inputs} - apart), sorted({*case.attrs} - apart))
+
+
 def _answer_by_rules(case: Case) -> Reply:
     """What the rules answer, as a runtime would."""
     try:
@@ -80,8 +94,7 @@ def _answer_by_rules(case: Case) -> Reply:
     except UsageError as unknown:
         return Reply("unsupported", text=str(unknown))
     try:
-        apart = {operator.variadic, "indices_per_axis", *operator.scalar_attributes}
-        operator.check_names(sorted({*case.inputs} - apart), sorted({*case.attrs} - apart))
+        _check_names(operator, case)
         trace = trace_call(operator, case.inputs, case.attrs, max_bytes=MAX_OUTPUT_BYTES)
         flows = trace_gradients(trace, case.cotangent).arrays if case.gradients else None
     except (LimitRefused, MemoryError) as limit:

@@ -774,3 +774,15 @@ def test_every_finding_has_a_script_without_gscli_and_a_text_with_what_it_printe
         assert len(text.splitlines()) <= 40, script.name
         _, printed = report.split("What the script printed:")
         assert "expected: " in printed, script.name
+
+
+def test_a_runtimes_refusal_of_a_misspelt_name_is_not_the_recorded_one(tmp_path: Path) -> None:
+    one = {"dtype": "int64", "shape": [1], "data": [7]}
+    case = {"id": "x", "op": "numpy.take", "inputs": {"a": one, "indices": one}, "expect": "error"}
+    file = tmp_path / "cases.jsonl"
+    lines = ({**case, "attrs": attrs} for attrs in ({}, {"axiss": 0}, {"batch_dims": 1}))
+    file.write_text("\n".join(map(json.dumps, lines)), "utf-8")
+    code, out, _ = gscli("verify", str(file), "--on", "numpy")
+    assert (code, out.splitlines()[-1]) == (1, "2 passed, 1 failed, 0 skipped")
+    assert "has no attribute 'axiss'" in out
+    assert "did you mean axis?" in out
