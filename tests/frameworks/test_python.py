@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from conftest import assert_same
 
 import gscli
 from gscli.base import GscliError, IndexRefused
@@ -301,3 +302,9 @@ def test_batch_takes_the_words_of_a_shell(tmp_path: Path) -> None:
 def test_inputs_that_are_no_mapping_are_refused_as_such(entry: Any) -> None:
     with pytest.raises(gscli.GscliError, match="inputs must map names to values"):
         entry("gather", [1, 2])
+
+
+@pytest.mark.parametrize("values", [[], [True, 1], [2**53 + 1, 0.5], [2**63]])
+def test_lists_have_the_types_that_numpy_gives_them(values: list[Any]) -> None:
+    everything = gscli.gather(values, list(range(len(values))))
+    assert_same(everything, np.array(values))
