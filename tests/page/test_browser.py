@@ -193,7 +193,7 @@ def test_below_a_gradient_stands_who_is_given_what_is_tied(show: Any) -> None:
     run = trace("torch.scatter_reduce", call, {"dim": 0, "reduce": "amax"})
     window = show(make_flow(trace_gradients(run)))
     tie = "[0]: a and input equal 10; several share it evenly"
-    assert window.run("return document.querySelector('.counts').innerText") == f"1 entry. {tie}"
+    assert window.run("return document.querySelector('.counts').innerText") == f"1 entry. {tie}."
     assert f"{tie}." in window.run("return document.querySelector('.text pre').textContent")
 
 

@@ -11,7 +11,7 @@ import pytest
 from shell import call_gscli
 
 from gscli.base import ContentRefused, UsageError
-from gscli.cli import invoke_command
+from gscli.cli import invoke_command, run_safely
 from gscli.cli.call import Call
 from gscli.cli.commands.explain import run_explain
 from gscli.cli.commands.page import page
@@ -40,6 +40,13 @@ def test_the_picture_of_a_comparison_is_described_by_what_it_comes_to(
 ) -> None:
     compared("--svg", "-")
     assert '<desc id="description">2 different answers. ' in capsys.readouterr().out
+
+
+def test_of_a_refused_call_no_quiz_asks_for_the_output(tmp_path: Path) -> None:
+    for index, asks in (("1", True), ("7", False)):
+        file = tmp_path / f"{index}.html"
+        run_safely(["gather", "[10,20,30]", f"[{index}]", "--html", str(file), "--quiz", "-q"])
+        assert ("<template>" in file.read_text(encoding="utf-8")) == asks
 
 
 def test_a_page_on_stdout_is_alone(capsys: pytest.CaptureFixture[str]) -> None:

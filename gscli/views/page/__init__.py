@@ -41,10 +41,10 @@ def render_page(
 ) -> str:
     """One HTML document with a section per run or comparison (or per JSON document of one).
 
-    `quiz` hides each run's output and asks for it. `diagnosis`: what a single run is held
-    against; cells that differ from it show both values. `options`: rows, edge, full, limit (entries
-    told), show, precision. Raises ContentRefused for documents that cannot be replayed,
-    LimitRefused where `full` would show too many cells.
+    `quiz` hides the output of each run that is not refused, and asks for it. `diagnosis`: what a
+    single run is held against; cells that differ from it show both values. `options`: rows, edge,
+    full, limit (entries told), show, precision. Raises ContentRefused for documents that cannot be
+    replayed, LimitRefused where `full` would show too many cells.
 
     >>> from gscli import trace
     >>> text = render_page([trace("onnx.gather", {"data": [10, 20, 30], "indices": [2, 0]})])

@@ -51,7 +51,7 @@ class RunSection:
     ) -> None:  # fmt: skip
         self._scene = scene
         self.name = f"{noun}-{number + 1}"
-        self._quiz = quiz
+        self._quiz = quiz and not scene.trace.is_refused  # of a refused call there is no answer
         attributes = list_attributes(scene.trace)
         self.title = title or sanitize(" · ".join([scene.trace.title, *attributes]))
         self._note = f'<p class="lead">{note}</p>' * bool(note)

@@ -42,7 +42,7 @@ def format_counts_line(teller: Describer, shown: Sequence[Entry]) -> str:
     entries = format_count(trace.entry_count, "entry", "entries")
     if trace.words is not None:
         remarks = trace.words.make_remarks(teller, shown)
-        return ". ".join([entries, *(remark.text for remark in remarks)])
+        return " ".join(f"{text}." for text in [entries, *(remark.text for remark in remarks)])
     counts = count_cells(trace)
     if counts is None:
         return entries
