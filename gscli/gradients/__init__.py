@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from gscli.base.arrays import Array, BoolArray, Indices
-from gscli.gradients.cells import keep_firsts, multiply_in_turn, pass_to_first, select_equal
+from gscli.gradients.cells import multiply_in_turn, select_equal
 from gscli.gradients.conventions import Convention
 from gscli.kernel import gather, multiply_cells, scatter
 from gscli.kernel.reductions import REDUCTIONS
@@ -57,7 +57,7 @@ class BackwardWalk:
         self, plan: ValidatedPlan, output: Array, cotangent: Array, convention: Convention
     ) -> None:
         self.plan, self.convention = plan, convention
-        self.layout = plan.layout._replace(policy=_choose_policy(plan.layout, convention))
+        self.layout = plan.layout._replace(policy=choose_policy(plan.layout, convention))
         shape = self.layout.data_shape if self.layout.kind == "scatter" else cotangent.shape
         self.cotangent = cotangent.reshape(shape)
         self.nan_ties = convention.nan_ties if self.layout.data_name else convention.nan_segments
@@ -253,7 +253,11 @@ class BackwardWalk:
 
     @property
     def counted_holds(self) -> BoolArray:
-        """The same, and where data takes no part but is counted among those that share."""
+        """Those that share or come first: of cells without data where the convention has it, and of
+        data that takes no part where it is counted all the same.
+        """
+        if self.layout.data_name is None and not self.convention.counts_start:
+            return np.zeros(self.final.shape, np.bool_)
         is_counted = self.convention.counts_absent_data and not self.layout.include_self
         return self.own_holds | (self.data == self.final) if is_counted else self.own_holds
 
@@ -265,32 +269,18 @@ class BackwardWalk:
     @cached_property
     def extreme_holders(self) -> Holders:
         """The updates that equal the extreme value of their cell."""
-        numbers = select_equal(self.cells, self.values, self.final.reshape(-1))
-        numbers = np.union1d(numbers, self.nan_holders) if self.nan_holders.size else numbers
+        final = self.final.reshape(-1)
+        numbers = select_equal(self.cells, self.values, final)
+        if self.nan_holds and self.layout.written_updates.nan_wins:
+            is_nan = np.isnan(self.values) & np.isnan(final)[self.cells] & (self.cells >= 0)
+            numbers = np.union1d(numbers, np.flatnonzero(is_nan))
         return numbers, self.cells[numbers]
-
-    @cached_property
-    def nan_holders(self) -> Indices:
-        """Those of them that are NaN, as their cell is."""
-        if not (self.nan_holds and self.layout.written_updates.nan_wins):
-            return np.empty(0, np.int64)
-        is_nan = np.isnan(self.final.reshape(-1))
-        return np.flatnonzero(np.isnan(self.values) & is_nan[self.cells] & (self.cells >= 0))
 
     def pass_to(self, holders: Holders, share: Array) -> Array:
         """What cells have, brought to some of their updates, in the shape of the result."""
         passed = np.zeros(self.values.size)
         numbers, cells = holders
         passed[numbers] = share.reshape(-1)[cells]
-        return self.from_loop_order(passed)
-
-    def pass_to_first(self, share: Array, is_open: BoolArray) -> Array:
-        """What open cells have, brought to the first update that equals their extreme value."""
-        share, kept = share.reshape(-1), np.where(is_open, self.final, np.nan).reshape(-1)
-        passed = pass_to_first(self.cells, self.values, kept, share)
-        numbers = keep_firsts(self.nan_holders, self.cells)
-        cells = self.cells[numbers]
-        passed[numbers] = np.where(is_open.reshape(-1)[cells], share[cells], 0)
         return self.from_loop_order(passed)
 
     def multiply_back(self, start: Array, cotangent: Callable[[Array], Array]) -> Pair:
@@ -306,7 +296,7 @@ class BackwardWalk:
         return flow.reshape(start.shape), self.from_loop_order(passed)
 
 
-def _choose_policy(layout: Layout, convention: Convention) -> Policy:
+def choose_policy(layout: Layout, convention: Convention) -> Policy:
     """What becomes of index numbers on the way back: a gather skips some that it has read.
 
     PyTorch's padding_idx is read as any row is; only its gradient is 0.
@@ -331,7 +321,7 @@ def _choose_policy(layout: Layout, convention: Convention) -> Policy:
 
 
 def _keep_last(holders: Holders, size: int) -> Holders:
-    """Of the updates that hold one cell only the last in order; there are `size` cells."""
+    """Of the updates that hold one cell only the last as they come; there are `size` cells."""
     numbers, cells = holders
     winners = np.full(size, -1)
     winners[cells] = numbers  # NumPy keeps the last of equal cells
@@ -357,7 +347,11 @@ def _back_through_sum(walk: BackwardWalk) -> Pair:
 
 def _back_through_mul(walk: BackwardWalk) -> Pair:
     start = walk.data if walk.layout.include_self else np.where(walk.counts > 0, 1.0, walk.data)
-    return walk.multiply_back(start, lambda _: walk.cotangent)
+    data, passed = walk.multiply_back(start, lambda _: walk.cotangent)
+    if walk.convention.divides_products:
+        passed[walk.from_loop_order(~np.isfinite(walk.values) & (walk.cells >= 0))] = np.nan
+        data[~np.isfinite(walk.data)] = np.nan
+    return data, passed
 
 
 def _back_through_product(walk: BackwardWalk) -> Pair:
@@ -368,8 +362,7 @@ def _back_through_product(walk: BackwardWalk) -> Pair:
         if walk.layout.reduction == "div":
             gradient[...] = walk.cotangent / product
             return np.asarray(-walk.cotangent * data / product**2)
-        less = product * data ** np.where(product == 0, 1, product - 1)
-        gradient[...] = walk.cotangent * np.where(product == 0, 0.0, less)
+        gradient[...] = walk.cotangent * (product * data ** (product - 1))
         logarithm = np.log(np.where(data == 0, 1.0, data))  # 0 ** y has no slope by y
         return np.asarray(walk.cotangent * data**product * logarithm)
 
@@ -381,15 +374,14 @@ def _back_through_extreme(walk: BackwardWalk) -> Pair:
     own, convention, share = walk.own_holds, walk.convention, walk.cotangent
     if walk.nan_ties == "vanish":
         own = own | (walk.counts == 0)
-    if convention.ties == "first":
-        return np.where(own, share, 0.0), walk.pass_to_first(share, ~own)
     numbers, cells = walk.extreme_holders
-    unheld = np.zeros(own.shape, bool)
+    if convention.ties == "first":
+        firsts = _keep_last((numbers[::-1], cells[::-1]), own.size)
+        return np.where(own, share, 0.0), walk.pass_to(firsts, np.where(own, 0.0, share))
+    count, counted = np.bincount(cells, minlength=own.size).reshape(own.shape), walk.counted_holds
+    unheld = (count == 0) & ~(own | counted)  # NaN alone equals nothing, itself neither
     if convention.ties == "even":
-        count = np.bincount(cells, minlength=own.size).reshape(own.shape)
-        own_holds = own | walk.counted_holds
-        unheld = (count == 0) & ~own_holds  # NaN alone equals nothing, itself neither
-        share = share / (count + own_holds if walk.layout.data_name is not None else count)
+        share = share / np.maximum(count + counted, 1)
         numbers, cells = walk.reader.extreme_holders
     elif convention.ties == "last":
         numbers, cells = _keep_last((numbers, cells), own.size)
@@ -397,7 +389,8 @@ def _back_through_extreme(walk: BackwardWalk) -> Pair:
     data, passed = np.where(own, share, 0.0), walk.pass_to((numbers, cells), share)
     if walk.nan_ties == "spread" and unheld.any():
         data[unheld] = np.nan
-        passed[walk.read(unheld)] = np.nan
+        # XLA gives 0 to an update that equals nothing, and NaN to data.
+        passed[walk.read(unheld) & (walk.reader is walk)] = np.nan
     return data, passed
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from fnmatch import fnmatch
+
 import numpy as np
 
 from gscli.base import DtypeRefused, UpdatesTypeRefused, check_rule
-from gscli.base.arrays import Array, Arrays, as_array, dtype_name
+from gscli.base.arrays import Array, Arrays, BoolArray, as_array, dtype_name
 from gscli.base.records import Arguments
 from gscli.base.words import FLOAT16S, NARROW_FLOATS, format_shape
 from gscli.frameworks import find_called
@@ -42,10 +44,21 @@ class Gradients:
         return self.convention.writers if self.trace.layout.value_names[1] else "last"
 
     @property
+    def missing(self) -> str:
+        """Why the framework whose rules these are has no such gradient itself; "" where it has."""
+        run = self.trace
+        indices = [run.inputs[name] for name in run.inputs.keys() - set(run.layout.value_names)]
+        is_open = any(array.ndim or array.dtype.kind == "b" for array in indices)
+        reduction = run.reduction * (is_open and not run.attributes.get("unique_indices"))
+        call = run.operator.full_name + " --reduce" * bool(run.attributes.get("reduce"))
+        pairs = self.convention.missing
+        return next((why for what, why in pairs if what == reduction or fnmatch(call, what)), "")
+
+    @property
     def differs_from_loop(self) -> bool:
         """Whether the specification's loop itself gives other gradients."""
-        pairs = zip(self.arrays.values(), self.compute(LOOP).values(), strict=True)
-        return not all(np.allclose(*pair, equal_nan=True) for pair in pairs)
+        loop = self.compute(LOOP)
+        return any(find_other_cells(own, loop[name]).any() for name, own in self.arrays.items())
 
     def walk(self) -> BackwardWalk:
         """The way back, step by step."""
@@ -66,6 +79,16 @@ class Gradients:
         if VALUE in operator.attributes_by_name and VALUE in flows:
             gradients[VALUE] = flows[VALUE]
         return gradients
+
+
+def find_other_cells(own: Array, other: Array) -> BoolArray:
+    """Which cells of two gradients differ, by more than sums of all of them are rounded.
+
+    >>> find_other_cells(np.array([1e-9, np.nan]), np.array([2e-9, np.nan]))
+    array([ True, False])
+    """
+    scale = np.abs(own[np.isfinite(own)]).max(initial=0.0)
+    return np.asarray(~np.isclose(own, other, atol=1e-8 * scale, equal_nan=True))
 
 
 @PYTHON_HINTS
@@ -133,8 +156,13 @@ def trace_gradients(trace: Trace, cotangent: object = None, rules: str | None = 
     """
     convention = choose_convention(trace.operator.framework.name, rules)
     _check_differentiable(trace)
-    start = np.ones(trace.output.shape) if cotangent is None else as_array(cotangent, "cotangent")
-    gradients = Gradients(trace, _check_cotangent(start, trace), convention)
+    flow = np.ones(trace.output.shape) if cotangent is None else as_array(cotangent, "cotangent")
+    if flow.dtype.kind not in "iuf":
+        raise _dtype_error(f"the cotangent is {dtype_name(flow.dtype)}", "cotangent")
+    problem = "the cotangent has another shape than the output"
+    where, legal = f"cotangent {format_shape(flow.shape)}", format_shape(trace.output.shape)
+    check_rule(flow.shape == trace.output.shape, problem, where, valid=legal)
+    gradients = Gradients(trace, flow.astype(np.float64), convention)
     if not gradients.arrays:
         types = (f"{name} {dtype_name(array.dtype)}" for name, array in trace.inputs.items())
         raise _dtype_error("no input has a gradient", ", ".join(types), hint=CONVERT)
@@ -159,13 +187,3 @@ def _dtype_error(
 ) -> DtypeRefused:
     valid = " ".join(DIFFERENTIABLE)
     return DtypeRefused(problem, where=where, details=details, valid=valid, hint=hint)
-
-
-def _check_cotangent(flow: Array, trace: Trace) -> Array:
-    if flow.dtype.kind not in "iuf":
-        raise _dtype_error(f"the cotangent is {dtype_name(flow.dtype)}", "cotangent")
-    problem = "the cotangent has another shape than the output"
-    where = f"cotangent {format_shape(flow.shape)}"
-    legal = format_shape(trace.output.shape)
-    check_rule(flow.shape == trace.output.shape, problem, where, valid=legal)
-    return flow.astype(np.float64)

@@ -34,30 +34,6 @@ def select_equal(cells: Indices, values: Array, kept: Array) -> Indices:
     return np.asarray(live[values[live] == kept[cells[live]]])
 
 
-def pass_to_first(cells: Indices, values: Array, kept: Array, share: Array) -> Array:
-    """What each cell has, for the first of the values that equal what the cell keeps; else 0.
-
-    `cells` (n,) int64, -1 for none, `values` (n,), `kept` and `share` (size,) float64, all but
-    the last two of one piece. Returns (n,).
-
-    >>> values, kept, share = np.array([2.0, 3.0, 3.0]), np.array([3.0]), np.array([7.0])
-    >>> pass_to_first(np.array([0, 0, 0]), values, kept, share)
-    array([0., 7., 0.])
-    """
-    if cells.size >= MIN_NATIVE_UPDATES:
-        pairs, passed = np.stack([kept, share], axis=1), np.empty(cells.size)
-        if loops.call_entries("gscli_pass_to_first", cells, values, pairs, passed) is not None:
-            return passed
-    passed, numbers = np.zeros(cells.size), keep_firsts(select_equal(cells, values, kept), cells)
-    passed[numbers] = share[cells[numbers]]
-    return passed
-
-
-def keep_firsts(numbers: Indices, cells: Indices) -> Indices:
-    """Of some updates, by their numbers in rising order, the first of each cell."""
-    return numbers[np.unique(cells[numbers], return_index=True)[1]]
-
-
 def multiply_in_turn(
     cells: Indices, factors: Array, products: Array, passed: Array, *, back: bool = False
 ) -> None:

@@ -6,7 +6,6 @@ from typing import Literal, TypeAlias
 
 from gscli.base import check_name
 from gscli.base.records import Record
-from gscli.layout.axes import Reduction
 
 Writers: TypeAlias = Literal["last", "all"]
 NanTies: TypeAlias = Literal["hold", "spread", "vanish"]
@@ -20,12 +19,14 @@ class Convention(Record):
     `nan_ties`: where the result is NaN, NaN equals it ("hold"), or nothing does: then everything
     that met there is given NaN ("spread") or 0 ("vanish"); `nan_segments` says it of operators
     that have no data to begin with. `counts_absent_data`: data that takes no part in a maximum
-    (`include_self` off) and equals it is counted among those that share. `drops_clipped_reads`: an
+    (`include_self` off) and equals it is counted among those that share. `counts_start`: what a
+    cell without data starts with takes part in its maximum. `divides_products`: a factor's gradient
+    is the product over the factor, NaN for one that is not finite. `drops_clipped_reads`: an
     index that is clipped where no mode asks for it was promised to be in range; what it read is
     given nothing. `devices_clipping_reads`: the devices that drop an update of such an index, and
     give it what they read for it: the gradient of the nearest cell. `ignores_padding`: nor is the
     row of a table that `padding_idx` names given anything.
-    `missing`: reductions that the framework itself has no gradient of, and why.
+    `missing`: reductions and calls that the framework itself has no gradient of, and why.
     """
 
     name: str
@@ -34,16 +35,20 @@ class Convention(Record):
     nan_ties: NanTies = "hold"
     nan_segments: NanTies = "hold"
     counts_absent_data: bool = False
+    counts_start: bool = False
+    divides_products: bool = False
     drops_clipped_reads: bool = False
     devices_clipping_reads: tuple[str, ...] = ()
     ignores_padding: bool = False
-    missing: tuple[tuple[Reduction, str], ...] = ()
+    missing: tuple[tuple[str, str], ...] = ()
 
 
 # The specification's loop itself: an update that equals its cell leaves the cell as it is.
-LOOP = Convention("loop")
+LOOP = Convention("loop", counts_start=True)
 
 _UNIQUE = "JAX itself has the gradient of updates only with unique_indices=True"
+_REDUCED = "PyTorch itself has no gradient of scatter with reduce"
+_VARIABLE = "TensorFlow itself has no gradient through a variable"
 
 # Those that have gradients of their own. ONNX, OpenVINO, NumPy and StableHLO have the loop's.
 CONVENTIONS: dict[str, Convention] = {
@@ -51,13 +56,14 @@ CONVENTIONS: dict[str, Convention] = {
     for convention in (
         LOOP,
         Convention("torch", "even", "all", "spread", "hold", counts_absent_data=True,
-                   ignores_padding=True),
-        Convention(
-            "jax", "even", "last", "vanish", "vanish", drops_clipped_reads=True,
-            missing=(("mul", _UNIQUE), ("div", _UNIQUE), ("pow", _UNIQUE)),
-        ),
-        Convention("tensorflow", "even", "all", "spread", "vanish", drops_clipped_reads=True,
-                   devices_clipping_reads=("xla", "xla_cpu")),
+                   divides_products=True, ignores_padding=True,
+                   missing=(("torch.scatter --reduce", _REDUCED),)),
+        Convention("jax", "even", "last", "vanish", "vanish", counts_start=True,
+                   drops_clipped_reads=True,
+                   missing=(("mul", _UNIQUE), ("div", _UNIQUE), ("pow", _UNIQUE))),
+        Convention("tensorflow", "even", "all", "spread", "vanish", divides_products=True,
+                   drops_clipped_reads=True, devices_clipping_reads=("xla", "xla_cpu"),
+                   missing=(("tensorflow.scatter_nd_*", _VARIABLE),)),
     )
 }  # fmt: skip
 

@@ -59,9 +59,8 @@ def _plan_flow(gradients: Gradients) -> tuple[ValidatedPlan, Array]:
             own = walk.in_result_order(fit_updates(layout, {source: own}))
         return walk.reader.plan_read(walk.cotangent), own
     if source:
-        name = f"gradient of {source}"
-        written = updates._replace(name=name, scale=None)
-        inputs[name] = arrays[source]
+        written = updates._replace(name=f"gradient of {source}", scale=None)
+        inputs[str(written.name)] = arrays[source]
     else:
         value = float(arrays.get(VALUE, np.zeros(())))
         written = updates._replace(name=None, value=value, scale=None)

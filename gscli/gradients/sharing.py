@@ -14,8 +14,8 @@ from gscli.layout.axes import Shape
 class SharedCell(Record):
     """One cell of the output: what it holds, and who could be given its gradient.
 
-    `entries` are their numbers in the order of the loop; `has_data`: the data of the cell, too;
-    `counts_data`: that takes no part but is counted among those that share.
+    `entries` are their numbers in the order of the loop; `has_data`: what the cell starts with,
+    too; `counts_data`: that takes no part but is counted among those that share.
     """
 
     cell: Shape
@@ -57,7 +57,7 @@ def find_shared_cells(gradients: Gradients, limit: int) -> tuple[list[SharedCell
     for cell in shared[:limit].tolist():
         entries = numbers[cells == cell] // run.layout.window_size
         place = unravel_place(cell, walk.final.shape)
-        value, has_data = float(walk.final[place]), bool(own[place])
+        value, has_data = float(walk.final[place]), bool(own[place] and counted[place])
         absent = bool(counted[place]) and not has_data
         described.append(SharedCell(place, value, has_data, tuple(entries.tolist()), absent))
     return described, len(shared)

@@ -817,28 +817,6 @@ PUBLIC Int gscli_select_equal(const Int *cells, const double *values, Int count,
     return chosen;
 }
 
-/* ---- pass_to_first: one of those who hold what their cell keeps ---------------------------- */
-/* What a cell has goes to `passed` of the first entry whose value equals what it keeps, and 0 to all
-   others. A cell is what it keeps, from then on NaN, which nothing equals, and what it has, both by their
-   bits. Entries without a cell have -1. */
-PUBLIC Int gscli_pass_to_first(const Int *cells, const double *values, Int count, uint64_t (*pairs)[2],
-                               uint64_t *passed)
-{
-    const Int ahead = 2 * ROWS_AHEAD;
-    for (Int entry = 0; entry < count; entry++) {
-        const Int cell = cells[entry];
-        if (entry + ahead < count) PREFETCH(pairs + cells[entry + ahead]);
-        passed[entry] = 0;
-        if (cell < 0) continue;
-        uint64_t *const pair = pairs[cell];
-        /* By a mask, for a jump would depend on the data. */
-        const uint64_t holds = 0 - (uint64_t)(values[entry] == double_of(pair[0]));
-        passed[entry] = pair[1] & holds;
-        pair[0] |= holds;
-    }
-    return 0;
-}
-
 /* ---- multiply: the factors of each cell ---------------------------------------------------- */
 /* Every factor in turn: what its cell holds goes to `passed`, then the factor is multiplied to the cell.
    On the way `back`, from the last factor, what is passed on is multiplied to what is there. Entries

@@ -164,7 +164,6 @@ _ARGUMENTS = {
     "gscli_put": (_POINTER, _POINTER, _POINTER, _INT),
     "gscli_combine": (_INT, _INT, _POINTER, _POINTER, _POINTER, *[_INT] * 4),
     "gscli_select_equal": (_POINTER, _POINTER, _INT, _POINTER, _POINTER),
-    "gscli_pass_to_first": (_POINTER, _POINTER, _INT, _POINTER, _POINTER),
     "gscli_multiply": (_POINTER, _POINTER, _INT, _POINTER, _POINTER, _INT),
 }
 

@@ -14,6 +14,7 @@ from gscli.base.arrays import Array, Arrays, dtype_name
 from gscli.base.records import Arguments
 from gscli.frameworks.execute import run_plan
 from gscli.gradients.call import Gradients, trace_gradients
+from gscli.gradients.conventions import CONVENTIONS
 from gscli.lab.causes import iter_modes, iter_policy_mistakes, zero_row
 from gscli.lab.difference import Tolerance, compare_tensors, difference_sentences, differing_cells
 from gscli.lab.sample import CallVariants, run_candidates
@@ -47,10 +48,13 @@ def find_causes(
 
     call, rerun = CallVariants(run, None, run.output.shape), partial(_call_again, gradients, {})
     others = ((f"it is the gradient of {key}", {name: flow}) for key, flow in arrays.items())
+    computed = ((key, gradients.compute(rules)) for key, rules in CONVENTIONS.items())
+    chosen = ((f"choices are those of --rules {key}", answer) for key, answer in computed)
     mistakes = run_candidates(_iter_causes(gradients, name, expected))
     causes = [cause for cause, answer in mistakes if is_cause(answer)]
     # An option or another input may by chance fit as well as a mistake that explains it.
-    rest = () if causes else chain(iter_modes(call, rerun, run.operator.attributes), others)
+    modes = iter_modes(call, rerun, run.operator.attributes)
+    rest = () if causes else chain(chosen, modes, others)
     causes += [cause for cause, answer in rest if is_cause(answer)]
     return list(dict.fromkeys(causes))
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
-import numpy as np
-
 from gscli.base import GscliError
 from gscli.base.arrays import Array, Arrays
 from gscli.base.records import Record
@@ -15,7 +13,7 @@ from gscli.gradients.call import trace_gradients
 from gscli.gradients.conventions import LOOP, Convention
 from gscli.lab.answers import ComparisonResult, RuleSetResult, group_alike
 from gscli.lab.cases import GRADIENT_TOLERANCE
-from gscli.lab.difference import compare_tensors
+from gscli.lab.difference import compare_tensors, differing_cells
 from gscli.layout.axes import Reduction
 from gscli.traces import Trace
 
@@ -62,7 +60,7 @@ class GradientComparison(Record):
         own, base = group[0].gradients.get(role), self.groups[0][0].gradients.get(role)
         if own is None or base is None or own.shape != base.shape:
             return None
-        return np.asarray(~np.isclose(own, base, equal_nan=True))
+        return differing_cells(own, base, GRADIENT_TOLERANCE)
 
     def to_dict(self) -> dict[str, object]:
         """The JSON form, schema SCHEMA."""

@@ -45,15 +45,15 @@ _BACKWARD: dict[str, tuple[str, str]] = {
     "add": ("{flow}", "g(output)"),
     "sub": ("-{flow}", "g(output)"),
     "mul": ("{flow} * the other factors of the cell", "g(output) * the updates of the cell"),
-    "div": ("-{flow} * {result} / {update}", "g(output) / the updates of the cell"),
+    "div": ("-{flow} * output / {update}", "g(output) / the updates of the cell"),
     "pow": (
-        "{flow} * {result} * log(base) * the other exponents of the cell",
+        "{flow} * output * log(base) * the other exponents of the cell",
         "g(output) * exponent * base^(exponent - 1)",
     ),
     "mean": ("{flow} / how many values met", "g(output) / how many values met"),
     "sqrt_n": ("{flow} / sqrt(how many values met)", "g(output) / sqrt(how many values met)"),
     "first": (
-        "{flow} where {update} is the first that equals the cell of output, else 0",
+        "{flow} where {update} is the first that equals the cell of output{rest}, else 0",
         "g(output) where {data} equals output, else 0",
     ),
     "even": (
@@ -118,15 +118,19 @@ class Formula:
         >>> Formula(found).list_gradients(LOOP)
         {'data': 'g(data)[indices[i]] += g(output)[i]'}
         """
+        from gscli.gradients import choose_policy
+
         layout, updates = self._layout, self._layout.updates
         data, flow = f"g({layout.data_name})", "g(output)"
         if layout.kind == "gather" or updates is None:
             own = f"share of {self._result(flow)}" if layout.fold else self._result(flow)
-            return {str(layout.data_name): f"{self._format_target(data)} += {own}"}
+            kept = " unless dropped" * (choose_policy(layout, convention) != layout.policy)
+            return {str(layout.data_name): f"{self._format_target(data)} += {own}{kept}"}
         scale, source = self._scale, self._update()
         name = updates.name or "value"
         own = source.replace(name, f"g({name})", 1) if updates.name else f"g({name})"
-        words = {"flow": self._format_target(flow), "update": source, "result": "output"}
+        rest = f" and {layout.data_name or 'what it starts with'} does not" * layout.include_self
+        words = {"flow": self._format_target(flow), "update": source, "rest": rest}
         holders = "even" if convention.ties == "even" else "first"
         passed, kept = _BACKWARD.get(layout.reduction) or _BACKWARD[holders]
         if layout.reduction == "none" and convention.writers == "all" and updates.name:

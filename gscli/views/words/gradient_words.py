@@ -11,8 +11,8 @@ import numpy as np
 from gscli.base.arrays import Array, Arrays
 from gscli.base.records import group_pairs
 from gscli.base.words import entry_name, format_count, format_shape
-from gscli.frameworks import TITLES, load_framework
-from gscli.gradients.call import Gradients
+from gscli.frameworks import TITLES
+from gscli.gradients.call import Gradients, find_other_cells
 from gscli.gradients.conventions import LOOP, Convention
 from gscli.gradients.flow import FlowTrace
 from gscli.gradients.sharing import SharedCell, find_shared_cells
@@ -29,7 +29,7 @@ from gscli.views.words.vocabularies import describe_tensor
 # Values of a gradient that stand in a sentence.
 MOST_VALUES = 12
 
-_GATHER = "Each cotangent is added to the cell of {data} that its output was read from."
+_GATHER = "Each cotangent{kept} is added to the cell of {data} that its output was read from."
 _FOLD = "Each cell of {data} is given its share of the cotangent of every output it went into."
 _PURPOSES = {
     "none": "The cotangent of a cell goes to the update that was written there{writers}{others}.",
@@ -70,7 +70,7 @@ def describe_convention(convention: Convention) -> list[str]:
         convention.name, convention.ties, convention.writers,
         ", ".join(kinds) + (" in segments" if len(kinds) > 1 else ""),
         "counts" if convention.counts_absent_data else "–",
-        ", ".join(reduction for reduction, _ in convention.missing) or "–",
+        ", ".join(what.rpartition(".")[2] for what, _ in convention.missing) or "–",
     ]  # fmt: skip
 
 
@@ -86,7 +86,8 @@ def describe_purpose(gradients: Gradients) -> str:
     run, convention = gradients.trace, gradients.convention
     layout, data = run.layout, run.layout.data_name
     if run.kind == "gather":
-        return (_FOLD if layout.fold else _GATHER).format(data=data)
+        kept = " that is not dropped" * (gradients.walk().layout.policy != layout.policy)
+        return (_FOLD if layout.fold else _GATHER).format(data=data, kept=kept)
     scale = layout.updates and layout.updates.scale
     sentence = _PURPOSES[run.reduction].format(
         times="" if scale is None else f", times {scale}",
@@ -111,8 +112,7 @@ def make_flow(gradients: Gradients) -> FlowTrace:
     """
     run, convention = gradients.trace, gradients.convention
     operator = run.operator
-    loop = convention.name == LOOP.name
-    own = "the specification's loop" if loop else load_framework(convention.name).title
+    own = TITLES.get(convention.name, "the specification's loop")
     equations = Formula(run).list_gradients(convention)
     shown = tuple(line for name, line in equations.items() if name in gradients.arrays)
     rule = f"Rule: {operator.framework.title} {operator.name}, walked back by the rules of {own}."
@@ -149,8 +149,9 @@ def describe_shared_cell(gradients: Gradients, cell: SharedCell, teller: Describ
             return f"{stayed} and is given the gradient"
         return f"{stayed}; {TITLES[convention.name]} gives each of them the gradient"
     value = teller.numbers.format_value(cell.value)
-    data = run.layout.data_name
-    too = f" and {data}" * (cell.has_data or cell.counts_data)
+    data = run.layout.data_name or "what it starts with"
+    first = ", which comes first," * (convention.ties == "first")
+    too = f" and {data}{first}" * (cell.has_data or cell.counts_data)
     absent = f", but {data} takes no part and is given none of it" * cell.counts_data
     labels = ", ".join(map(entry_name, cell.entries[:LISTED]))
     return f"{place}: {labels}{too} equal {value}; {TIES[convention.ties]}{absent}"
@@ -158,20 +159,18 @@ def describe_shared_cell(gradients: Gradients, cell: SharedCell, teller: Describ
 
 def iter_sentences(gradients: Gradients, chosen: Arrays) -> Iterator[str]:
     """What no gradient itself shows: the loop's own, and what is missing."""
-    missing = dict(gradients.convention.missing).get(gradients.trace.reduction)
-    updates = gradients.trace.layout.value_names[1]
-    if missing and updates in chosen:
+    missing, updates = gradients.missing, gradients.trace.layout.value_names[1]
+    if missing and (updates in chosen or "updates" not in missing):
         yield missing.replace("updates", str(updates))
-    if gradients.convention == LOOP:
-        return
-    others = gradients.compute(LOOP)
+    divides = ", for it divides by no factor" * (gradients.trace.reduction == "mul")
+    others = gradients.arrays if gradients.convention == LOOP else gradients.compute(LOOP)
     for name, array in chosen.items():
         own = others[name]
-        differing = int(np.count_nonzero(~np.isclose(array, own, equal_nan=True)))
+        differing = int(np.count_nonzero(find_other_cells(array, own)))
         many = f"other gradients in {format_count(differing, 'cell')}"
         flow = _format_marked(own) if own.size <= MOST_VALUES else many
         if differing:
-            yield f"the loop itself gives {name} {flow}: --rules loop"
+            yield f"the loop itself gives {name} {flow}{divides}: --rules loop"
 
 
 def describe_comparison(
