@@ -127,6 +127,8 @@ class _BackwardWriter:
         loses = updates is not None and not updates.nan_wins
         if loses and self.kind in ("max", "min") and any(self.analysis.nan_places):
             raise CannotTranslate("NaN never wins here")
+        if self.kind == "pow" and any(np.isnan(flow).any() for flow in gradients.arrays.values()):
+            raise CannotTranslate("a power has nan for a gradient")
         if not self.count or not self.size:
             raise CannotTranslate("no cell is moved")
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gscli.gradients import cells as module
-from gscli.gradients.cells import multiply_in_turn, pass_to_first, select_equal
+from gscli.gradients.cells import multiply_in_turn, select_equal
 from gscli.kernel import loops
 
 SPECIAL = np.array([0.0, -0.0, 1.0, -2.0, 0.5, np.inf, -np.inf, np.nan])
@@ -50,7 +50,3 @@ def test_those_are_selected_that_equal_their_cell(way: str, seed: int) -> None:
     kept = rng.choice(SPECIAL, size)
     expected = [n for n in range(count) if cells[n] >= 0 and values[n] == kept[cells[n]]]
     assert select_equal(cells, values, kept).tolist() == expected, way
-    firsts = [n for n in expected if cells[n] not in cells[[e for e in expected if e < n]]]
-    share = rng.standard_normal(size)
-    passed = [share[cells[n]] if n in firsts else 0.0 for n in range(count)]
-    assert pass_to_first(cells, values, kept, share).tolist() == passed, way

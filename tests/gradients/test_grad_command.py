@@ -602,6 +602,9 @@ def test_a_gradient_of_updates_that_several_entries_take_is_drawn_as_they_are_fi
     assert b"gradient of data is float64 with shape [1,2,2]" in done.stdout
 
 
+INFINITE = '{"dtype":"float64","shape":[2],"data":["-inf","-inf"]}'
+
+
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
@@ -611,6 +614,14 @@ def test_a_gradient_of_updates_that_several_entries_take_is_drawn_as_they_are_fi
          "a and input equal 10; several share it evenly, but input takes no part and is given"),
         ("torch scatter-reduce [1.0,20] [0,0] [10.0,10] --dim 0 --reduce amax --no-include-self",
          "a, b equal 10; several share it evenly."),
+        ("scatter-elements [5.0,1] [0,0] [5.0,5] --reduction max",
+         "a, b and data, which comes first, equal 5; the first of several gets it."),
+        ("jax segment-max " + INFINITE + " [0,0] --num-segments 1",
+         "a, b and what it starts with equal -inf; several share it evenly."),
+        ("jax segment-max " + INFINITE + " [0,0] --num-segments 1 --rules loop",
+         "a, b and what it starts with, which comes first, equal -inf; the first of several gets"),
+        ("jax segment-max " + INFINITE + " [0,0] --num-segments 1 --rules torch",
+         "[0]: a, b equal -inf; several share it evenly."),
         ("scatter-nd [1.0,2] [[1],[1]] [5.0,6] --rules torch",
          "b stayed; PyTorch gives each of them the gradient"),
     ],
@@ -619,3 +630,114 @@ def test_who_shares_a_cell_is_told_of_the_convention(call: str, sentence: str) -
     """PyTorch 2.13 gives a and b a third each beside data of 10, and a half beside data of 1."""
     shown = call_gscli("grad", *call.split(), "--plain").stdout.decode()
     assert sentence in " ".join(shown.split())
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        ("torch embedding [0,2] [[1.0],[2],[3]] --padding-idx 0",
+         "cotangent that is not dropped is"),
+        ("torch embedding [0,2] [[1.0],[2],[3]]", "Each cotangent is added to the cell of weight"),
+        ("jax at-get [10.0,20] [-9] --no-wrap-negative-indices",
+         "cotangent that is not dropped is"),
+        ("jax at-get [10.0,20] [-9] --mode clip", "Each cotangent is added to the cell of x"),
+        ("torch index-reduce [2.0,2] [0] " + INFINITE.replace("2]", "1]").replace('"-inf",', "")
+         + " --reduce prod --dim 0",
+         "the loop itself gives source [2], for it divides by no factor: --rules loop"),
+    ],
+)  # fmt: skip
+def test_what_flows_is_said_of_what_flows(call: str, sentence: str) -> None:
+    shown = call_gscli("grad", *call.split(), "--plain").stdout.decode()
+    assert sentence in " ".join(shown.split())
+
+
+@pytest.mark.parametrize(
+    ("words", "equation"),
+    [
+        ("scatter-elements [5.0] [0] [5.0] --reduction max",
+         "updates[i] is the first that equals the cell of output and data does not, else 0"),
+        ("openvino scatter-elements-update [5.0] [0] [5.0] 0 --reduction max",
+         "updates[i] is the first that equals the cell of output and data does not, else 0"),
+        ("torch embedding [0,2] [[1.0],[2],[3]] --padding-idx 0",
+         "g(weight)[input[i], j] += g(output)[i,j] unless dropped"),
+        ("torch embedding [0,2] [[1.0],[2],[3]]",
+         "g(weight)[input[i], j] += g(output)[i,j] for i"),
+        ("jax at-divide [4.0] [0] [2.0]",
+         "g(values)[i] = -g(output)[indices_0[i]] * output / values[i]"),
+    ],
+)  # fmt: skip
+def test_a_formula_holds_for_ties_with_data_and_for_what_is_dropped(
+    words: str, equation: str
+) -> None:
+    shown = call_gscli("explain", *words.split(), "--grad").stdout.decode()
+    assert equation in " ".join(shown.split())
+
+
+MISSING = {"torch": "no gradient of scatter with reduce", "tensorflow": "through a variable",
+           "jax": "only with unique_indices=True"}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("call", "is_missing"),
+    [
+        ("torch scatter [1.0,2] [0] [3.0] --dim 0 --reduce add", True),
+        ("torch scatter [1.0,2] [0] --value 3 --dim 0 --reduce multiply", True),
+        ("torch scatter [1.0,2] [0] [3.0] --dim 0", False),
+        ("torch scatter-reduce [1.0,2] [0] [3.0] --dim 0 --reduce sum", False),
+        ("tensorflow scatter-nd-update [1.0,2] [[0]] [3.0]", True),
+        ("tensorflow scatter-nd-max [1.0,2] [[0]] [3.0]", True),
+        ("tensorflow tensor-scatter-nd-max [1.0,2] [[0]] [3.0]", False),
+        ("tensorflow scatter-nd [[0]] [3.0] [2]", False),
+        ("jax at-multiply [1.0,2] [0] [3.0]", True),
+        ("jax at-power [1.0,2] [0] [3.0]", True),
+        ("jax at-multiply [1.0,2] [0] [3.0] --unique-indices", False),
+        ("jax at-multiply [1.0,2] 0 3.0", False),
+        ("jax at-divide [1.0,2] [3.0,4.0] --subscript [:]", False),
+        ("jax at-divide [1.0,2] [true,false] [3.0] --subscript [i]", True),
+        ("jax segment-prod [1.0,2] [0,1] --num-segments 2", True),
+        ("jax segment-prod [1.0,2] [0,1] --num-segments 2 --unique-indices", False),
+        ("jax at-add [1.0,2] [0] [3.0]", False),
+    ],
+)  # fmt: skip
+def test_a_gradient_that_the_framework_lacks_is_told(call: str, is_missing: bool) -> None:
+    """As PyTorch 2.13, TensorFlow 2.21 and JAX 0.10 refuse them."""
+    framework, *words = call.split()
+    done = call_gscli("grad", framework, *words)
+    assert done.returncode == 0, done.stderr
+    assert (MISSING[framework] in " ".join(done.stdout.decode().split())) is is_missing
+
+
+def test_small_gradients_differ_as_large_ones_do() -> None:
+    words = ("grad", "torch", "scatter-reduce", "[1.0]", "[0,0]", "[5.0,5]", "--dim", "0",
+             "--reduce", "amax", "--cotangent", "[1e-9]")  # fmt: skip
+    done = call_gscli(*words, "--strict")
+    assert done.returncode == 1
+    assert b"the loop itself gives src [1e-09, 0]: --rules loop" in done.stdout
+    assert b"gives others here" in call_gscli(*words, "--code", "torch").stdout
+    assert call_gscli(*words, "--rules", "loop", "--strict").returncode == 0
+
+
+@pytest.mark.parametrize("rules", ["loop", "torch", "jax", "tensorflow"])
+@pytest.mark.parametrize("own", ["torch.scatter_reduce", "tensorflow.tensor_scatter_nd_max"])
+def test_what_other_rules_give_is_no_unknown_mistake(own: str, rules: str) -> None:
+    nan = float("nan")
+    if own.startswith("torch"):
+        inputs = {"input": [1.0, 2.0, 3.0], "index": [0, 1, 1], "src": [nan, 2.0, 2.0]}
+        attrs = {"dim": 0, "reduce": "amax"}
+    else:
+        inputs = {"tensor": [1.0, 2.0], "indices": [[0], [1]], "updates": [nan, 2.0]}
+        attrs = {}
+    run = trace(own, {name: np.array(value) for name, value in inputs.items()}, attrs)
+    gradients, other = trace_gradients(run), trace_gradients(run, rules=rules)
+    name = "src" if own.startswith("torch") else "updates"
+    expected = other.arrays[name]
+    if not np.array_equal(expected, gradients.arrays[name], equal_nan=True):
+        assert find_causes(gradients, name, expected, Tolerance())
+
+
+def test_no_program_is_written_of_a_power_that_frameworks_differ_in() -> None:
+    """The gradient of 0 ** 0 is nan in JAX 0.10.2, and 0 in PyTorch 2.13.0."""
+    words = ("grad", "jax", "at-power", "[0.0]", "[0]", "[0.0]", "--code", "all")
+    refused = call_gscli(*words)
+    assert refused.returncode == 2
+    assert b"a power has nan for a gradient" in refused.stderr

@@ -164,3 +164,39 @@ def test_jax_lets_gradients_pass_where_a_start_is_clipped_by_rule(
     inputs = {"operand": [1.0, 2.0, 3.0], "start_indices": start}
     cotangent = [[1, 2]] if "mode" in attrs else [1, 2]
     assert gscli.grad(name, inputs, attrs, cotangent)["operand"].tolist() == expected
+
+
+INF, NAN = np.inf, np.nan
+PAIR = {"num_segments": 1}
+
+
+@pytest.mark.parametrize(
+    ("name", "inputs", "attrs", "seen"),
+    [
+        ("torch.index_reduce", {"input": [2.0, INF], "index": [0], "source": [-INF]},
+         {"dim": 0, "reduce": "prod"}, {"input": [-INF, NAN], "source": [NAN]}),
+        ("torch.scatter_reduce", {"input": [2.0], "index": [0, 0], "src": [INF, 3.0]},
+         {"dim": 0, "reduce": "prod"}, {"input": [INF], "src": [NAN, INF]}),
+        ("tensorflow.segment_prod", {"data": [-1.0, NAN, 2.0], "segment_ids": [0, 1, 2]}, {},
+         {"data": [1, NAN, 1]}),
+        ("tensorflow.unsorted_segment_prod", {"data": [-INF, 2.0], "segment_ids": [0, 0]}, PAIR,
+         {"data": [NAN, -INF]}),
+        ("jax.segment_max", {"data": [-INF, -INF], "segment_ids": [0, 0]}, PAIR,
+         {"data": [1 / 3, 1 / 3]}),
+        ("jax.segment_min", {"data": [INF, 2.0], "segment_ids": [0, 1]}, {"num_segments": 2},
+         {"data": [0.5, 1]}),
+        ("jax.at.power", {"x": [0.0, NAN, INF], "indices_0": [0, 1, 2], "values": [0.0] * 3}, {},
+         {"x": [NAN, NAN, 0]}),
+        ("tensorflow.tensor_scatter_nd_max", {"tensor": [NAN], "indices": [[0]], "updates": [2.0]},
+         {"device": "xla_cpu"}, {"tensor": [NAN], "updates": [0]}),
+        ("tensorflow.tensor_scatter_nd_max", {"tensor": [NAN], "indices": [[0]], "updates": [2.0]},
+         {}, {"tensor": [NAN], "updates": [NAN]}),
+    ],
+)  # fmt: skip
+def test_what_is_not_finite_is_given_what_the_framework_gives(
+    name: str, inputs: dict, attrs: dict, seen: dict
+) -> None:
+    """Seen in PyTorch 2.13.0, TensorFlow 2.21.0 and JAX 0.10.2."""
+    arrays = gscli.grad(name, {key: np.array(value) for key, value in inputs.items()}, attrs)
+    for key, flow in seen.items():
+        np.testing.assert_allclose(arrays[key], flow)

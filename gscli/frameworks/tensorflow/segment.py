@@ -89,8 +89,9 @@ def unsorted_segment_sum() -> None:
 def unsorted_segment_prod() -> None:
     """Multiply the rows of data that carry the same segment id; an empty segment is 1.
 
-    Shapes and ids as in unsorted-segment-sum. Under XLA TensorFlow gives a dropped row, if its id
-    is not negative, a gradient by the product of the last segment; gscli gives it 0.
+    Shapes and ids as in unsorted-segment-sum. TensorFlow gives a row of a negative id the gradient
+    nan where it is nan or the product of segment 0 is not finite, and under XLA a row of an id too
+    large one by the product of the last segment; gscli gives both 0.
     """
 
 
