@@ -276,8 +276,11 @@ HELD: list[tuple[str, str, str, Any]] = [
     ("tensorflow.gather", "-1 is the last row",
      "tf gather [[1,2],[3,4]] [[-1],[0]] --batch-dims 1 --device xla", [[2], [3]]),
     ("tensorflow.gather", "to the border", "tf gather [1,2] [-1,5] --device xla", [1, 2]),
-    ("tensorflow.unsorted_segment_prod", "gscli gives it 0",
+    ("tensorflow.unsorted_segment_prod", "an id too large one by",
      "grad tf unsorted-segment-prod [1.0,2] [0,7] --num-segments 3 --device xla", [1, 0]),
+    ("tensorflow.unsorted_segment_prod", "gscli gives both 0",
+     'grad tf unsorted-segment-prod {"dtype":"float64","shape":[2],"data":[1,"nan"]} [0,-1] '
+     "--num-segments 3", [1, 0]),
     ("tensorflow.batch_gather", "but the last",
      "tf batch-gather [[1,2],[3,4]] [[1,0],[0,0]]", [[2, 1], [3, 3]]),
     ("tensorflow.unsorted_segment_sum", "the others take",
