@@ -106,6 +106,8 @@ def of(dtype: str, *data: Any) -> str:
     return shlex.quote(json.dumps({"dtype": dtype, "shape": shape, "data": flat}))
 
 
+ONE_AND_NAN = """'{"dtype":"float64","shape":[2],"data":[1,"nan"]}'"""
+
 # Operator, words of its help, a command that shows it, and its output or what its refusal says.
 HELD: list[tuple[str, str, str, Any]] = [
     ("onnx.gather", "0 included", "gather [10,20] 1", 20),
@@ -279,8 +281,7 @@ HELD: list[tuple[str, str, str, Any]] = [
     ("tensorflow.unsorted_segment_prod", "an id too large one by",
      "grad tf unsorted-segment-prod [1.0,2] [0,7] --num-segments 3 --device xla", [1, 0]),
     ("tensorflow.unsorted_segment_prod", "gscli gives both 0",
-     'grad tf unsorted-segment-prod {"dtype":"float64","shape":[2],"data":[1,"nan"]} [0,-1] '
-     "--num-segments 3", [1, 0]),
+     f"grad tf unsorted-segment-prod {ONE_AND_NAN} [0,-1] --num-segments 3", [1, 0]),
     ("tensorflow.batch_gather", "but the last",
      "tf batch-gather [[1,2],[3,4]] [[1,0],[0,0]]", [[2, 1], [3, 3]]),
     ("tensorflow.unsorted_segment_sum", "the others take",
