@@ -422,9 +422,8 @@ def _format_attribute_help(attribute: Attribute) -> str:
 
 def _format_help(operator: Operator, path: str) -> str:
     """Help: the docstring, then runnable examples, the second of explain."""
-    blocks = [part if "\n" not in part else f"\b\n{part}" for part in operator.doc.split("\n\n")]
     own, bare = path.removeprefix("gscli").strip(), operator.command_line.removeprefix("gscli ")
     has_values = len(operator.inputs) > 1  # an only input is indices, which have no gradient
     verbs = dict.fromkeys([own] * (has_values or own != "grad") + ["explain"])
     lines = [f"  gscli {verb}{' ' * bool(verb)}{bare} {operator.example}" for verb in verbs]
-    return "\n\n".join([*blocks, "\n".join(["\b\nExamples:", *lines])])
+    return "\n\n".join([operator.doc, "\n".join(["\b\nExamples:", *lines])])

@@ -347,3 +347,9 @@ def test_rich_prints_traces() -> None:
     trace = package.trace("onnx.gather", {"data": [10, 20], "indices": [-1]})
     Console(file=out, width=60).print(trace)
     assert "counts from the end: cell 1" in out.getvalue()
+
+
+@pytest.mark.parametrize("columns", [60, 80])
+def test_sentences_of_an_operator_are_broken_where_the_terminal_ends(columns: int) -> None:
+    text, _, _ = screen("torch", "gather", "--help", columns=columns).partition("Examples:")
+    assert max(map(len, text.splitlines())) <= columns
