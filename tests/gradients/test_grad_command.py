@@ -467,6 +467,14 @@ def test_explain_has_the_formula_of_the_way_back(words: tuple[str, ...], equatio
     assert "for\n" not in shown.stdout.decode()
 
 
+def test_what_takes_only_indices_has_no_formula_of_the_way_back() -> None:
+    refused = call_gscli("explain", "torch", "one-hot", "[1,0]", "--grad")
+    assert refused.returncode == 2
+    assert b"no input of one" in refused.stderr
+    fill = ("torch", "index-fill", "[1.0,2]", "[0]", "--dim", "0", "--value", "9.5")
+    assert b"g(value) += " in call_gscli("explain", *fill, "--grad").stdout
+
+
 def test_a_formula_stands_alone() -> None:
     for more in (("--code", "numpy"), ("--json",)):
         assert call_gscli("explain", "gather", "[1,2]", "[0,1]", "--grad", *more).returncode == 2

@@ -6,7 +6,7 @@ import sys
 from functools import partial
 from math import prod
 
-from gscli.base import ExitCode, IndexRefused
+from gscli.base import ExitCode, IndexRefused, UsageError, check_rule
 from gscli.cli.building import Call
 from gscli.cli.options import (
     OTHER_RESULTS,
@@ -60,11 +60,15 @@ def run_explain(
 def print_backward(call: Call) -> int:
     """What flows back through the call: a sentence, and an equation for each input."""
     from gscli.cli.options import make_view_options
+    from gscli.gradients import VALUE
     from gscli.gradients.conventions import choose_convention
     from gscli.views.lines import wrap_lines
     from gscli.views.words.formula import Formula
 
     trace = call.run_in_memory()
+    has_gradient = any(trace.layout.value_names) or VALUE in trace.operator.attributes_by_name
+    problem = f"no input of {trace.operator.name} has a gradient"
+    check_rule(has_gradient, problem, "--grad", kind=UsageError)
     formula = Formula(trace)
     backward = formula.list_gradients(choose_convention(trace.operator.framework.name))
     ranges = [f"for {formula.ranges}"] * bool(formula.ranges)
