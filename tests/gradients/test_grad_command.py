@@ -610,6 +610,7 @@ def test_a_gradient_of_updates_that_several_entries_take_is_drawn_as_they_are_fi
     assert b"gradient of data is float64 with shape [1,2,2]" in done.stdout
 
 
+NOT_A_NUMBER = '{"dtype":"float64","shape":[1],"data":["nan"]}'
 INFINITE = '{"dtype":"float64","shape":[2],"data":["-inf","-inf"]}'
 
 
@@ -648,6 +649,12 @@ def test_who_shares_a_cell_is_told_of_the_convention(call: str, sentence: str) -
         ("torch embedding [0,2] [[1.0],[2],[3]]", "Each cotangent is added to the cell of weight"),
         ("jax at-get [10.0,20] [-9] --no-wrap-negative-indices",
          "cotangent that is not dropped is"),
+        ("torch scatter-reduce [1.0] [0] " + NOT_A_NUMBER + " --dim 0 --reduce amax",
+         "several share it evenly. Where that is nan, all that met there are given nan."),
+        ("tensorflow tensor-scatter-nd-max " + NOT_A_NUMBER + " [[0]] [1.0]",
+         "several share it evenly. Where that is nan, all that met there are given nan."),
+        ("jax at-max [1.0] [0] " + NOT_A_NUMBER, "several share it evenly. entry a"),
+        ("torch scatter-reduce [1.0] [0] [2.0] --dim 0 --reduce amax", "share it evenly. entry a"),
         ("jax at-get [10.0,20] [-9] --mode clip", "Each cotangent is added to the cell of x"),
         ("torch index-reduce [2.0,2] [0] " + INFINITE.replace("2]", "1]").replace('"-inf",', "")
          + " --reduce prod --dim 0",

@@ -96,6 +96,10 @@ def describe_purpose(gradients: Gradients) -> str:
         also=f", and to {data}" if data and layout.include_self else "",
         tie=TIES[convention.ties],
     )
+    spreads = data and convention.nan_ties == "spread" and run.reduction in ("max", "min")
+    is_compiled = run.attributes.get("device") in convention.devices_clipping_reads
+    if spreads and not is_compiled and np.isnan(run.output).any():
+        sentence += " Where that is nan, all that met there are given nan."
     if data and not layout.include_self and run.reduction != "none":
         sentence += f" Where {data} was written to it takes no part: 0."
     return sentence
