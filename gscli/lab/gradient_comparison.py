@@ -90,6 +90,7 @@ def compare_gradients(
 
     The cotangent is ones.
 
+    >>> import numpy as np
     >>> from gscli.lab.compare import compare
     >>> answers = compare("gather", {"data": np.ones(2), "indices": [1, 1]})
     >>> compare_gradients(answers).agree
@@ -137,6 +138,7 @@ def _has_same_gradients(first: GradientRow, second: GradientRow) -> bool:
 def find_differing_gradient(own: Arrays, theirs: Arrays) -> str | None:
     """The first name of `own` under which both have a gradient, and not the same one.
 
+    >>> import numpy as np
     >>> own, other = dict.fromkeys("abcdefgh", np.ones(1)), dict.fromkeys("hgfedcb", np.zeros(1))
     >>> find_differing_gradient(own, other)
     'b'
