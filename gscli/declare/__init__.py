@@ -271,10 +271,11 @@ class Signature:
 
     def check_names(self, inputs: Collection[str], attrs: Iterable[str] = ()) -> None:
         """UsageError where an attribute or an input is named that the operator does not have, or an
-        input is missing.
+        input is missing; ShapeRefused for more index arrays than there can be axes.
         """
         own = self.attributes_by_name
-        known = {*self.input_names, *self.variadic_inputs(inputs)} - {self.variadic}
+        many = self.variadic_inputs(inputs)
+        known = {*self.input_names, *many} - {self.variadic}
         spelt = [f"{item.name}_0" if item.kind == "many" else item.name for item in self.inputs]
         wrong = [("attribute", name, [*own]) for name in attrs if name not in own]
         wrong += [("input", name, spelt) for name in inputs if name not in known]
@@ -287,6 +288,8 @@ class Signature:
         for item in self.inputs:
             if not item.optional and item.kind != "many" and item.name not in inputs:
                 raise UsageError(f"{self.full_name} needs {item.name}", valid=" ".join(spelt))
+        problem, fits = "more index arrays than data can have axes", len(many) <= MAX_INDEX_ARRAYS
+        check_rule(fits, problem, f"{len(many):,} {self.variadic}", valid=f"0 … {MAX_INDEX_ARRAYS}")
 
 
 @lru_cache(64)  # small calls, one after the other, have inputs of the same names

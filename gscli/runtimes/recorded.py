@@ -65,11 +65,8 @@ def run_case_on(runtime: RuntimeProcess, case: Case) -> CaseResult | None:
     if case.operator not in runtime.hello.ops or not has_gradients:
         return None
     operator = find_operator(case.operator)
-    try:
-        _check_names(operator, case)
-    except UsageError as wrong:
-        if wrong.hint:  # the name is misspelt, and no name of another version
-            return CaseResult(f"not tried: {wrong}"[:MAX_PROBLEM_CHARACTERS])
+    if misspelt := _explain_misspelt_name(operator, case):
+        return CaseResult(f"not tried: {misspelt}"[:MAX_PROBLEM_CHARACTERS])
     reply = runtime.run_call(operator, case.inputs, case.attrs, case.cotangent)
     if reply.status == "unsupported":
         return None
@@ -79,12 +76,17 @@ def run_case_on(runtime: RuntimeProcess, case: Case) -> CaseResult | None:
     return _judge_reply(case, reply)._replace(is_tolerated=is_tolerated)
 
 
-def _check_names(operator: Operator, case: Case) -> None:
-    """UsageError where the operator has no attribute or input of a name, or lacks an input; it has
-    a hint where the name is misspelt.
+def _explain_misspelt_name(operator: Operator, case: Case) -> str:
+    """What is wrong with a name of an attribute or an input that resembles one of the operator's.
+
+    A name that resembles none may be of another version: its refusal is one by the rules.
     """
     apart = {operator.variadic, "indices_per_axis", *operator.scalar_attributes}
-    operator.check_names(sorted({*case.inputs} - apart), sorted({*case.attrs} - apart))
+    try:
+        operator.check_names(sorted({*case.inputs} - apart), sorted({*case.attrs} - apart))
+    except GscliError as wrong:
+        return str(wrong) if wrong.hint else ""
+    return ""
 
 
 def _answer_by_rules(case: Case) -> Reply:
@@ -93,15 +95,15 @@ def _answer_by_rules(case: Case) -> Reply:
         operator = find_operator(case.operator)
     except UsageError as unknown:
         return Reply("unsupported", text=str(unknown))
+    if misspelt := _explain_misspelt_name(operator, case):
+        return Reply("unsupported", text=misspelt)
     try:
-        _check_names(operator, case)
         trace = trace_call(operator, case.inputs, case.attrs, max_bytes=MAX_OUTPUT_BYTES)
         flows = trace_gradients(trace, case.cotangent).arrays if case.gradients else None
     except (LimitRefused, MemoryError) as limit:
         return Reply("unsupported", text=str(limit) or "not enough memory")
     except GscliError as refusal:
-        # Answers have no hint: one is of a name that is misspelt.
-        return Reply("unsupported" if refusal.hint else "error", None, str(refusal))
+        return Reply("error", None, str(refusal))
     return Reply("output", trace.output, "", flows)
 
 
