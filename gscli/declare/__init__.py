@@ -262,8 +262,6 @@ class Signature:
         self.check_names(tensors, attrs)
         values = self.bind_attributes(attrs)
         many = tuple(tensors[name] for name in self.variadic_inputs(tensors))
-        problem, fits = "more index arrays than data can have axes", len(many) <= MAX_INDEX_ARRAYS
-        check_rule(fits, problem, f"{len(many):,} {self.variadic}", valid=f"0 … {MAX_INDEX_ARRAYS}")
         inputs = [many if item.kind == "many" else tensors.get(item.name) for item in self.inputs]
         layout = self.function(*inputs, **values)
         is_counted = bool(self.counted_inputs(values.items()))
