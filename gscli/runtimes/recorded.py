@@ -95,15 +95,14 @@ def _answer_by_rules(case: Case) -> Reply:
         operator = find_operator(case.operator)
     except UsageError as unknown:
         return Reply("unsupported", text=str(unknown))
-    if misspelt := _explain_misspelt_name(operator, case):
-        return Reply("unsupported", text=misspelt)
     try:
         trace = trace_call(operator, case.inputs, case.attrs, max_bytes=MAX_OUTPUT_BYTES)
         flows = trace_gradients(trace, case.cotangent).arrays if case.gradients else None
     except (LimitRefused, MemoryError) as limit:
         return Reply("unsupported", text=str(limit) or "not enough memory")
     except GscliError as refusal:
-        return Reply("error", None, str(refusal))
+        is_misspelt = bool(_explain_misspelt_name(operator, case))
+        return Reply("unsupported" if is_misspelt else "error", None, str(refusal))
     return Reply("output", trace.output, "", flows)
 
 
