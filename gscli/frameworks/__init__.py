@@ -263,7 +263,7 @@ def _check_names_apart(operator: Operator, words: Sequence[str]) -> None:
 
 def check_single_stdin(words: Sequence[object], where: str = "") -> list[object]:
     """Which of some inputs is -, or a member of it, if any; UsageError where several are."""
-    problem, hint = "only one input can be - (standard input)", "put the others into files"
+    problem, hint = "standard input (-) can be read only once", "name a file in place of -"
     readers = [word for word in words if str(word).partition("::")[0].strip() == "-"]
     check_rule(len(readers) <= 1, problem, where, kind=UsageError, hint=hint)
     return readers

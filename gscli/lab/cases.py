@@ -122,7 +122,7 @@ def parse_case(line: bytes, where: str, number: int = 1) -> Case:
             record["expect"], output, number, flow, gradients, record,
         )  # fmt: skip
     except (TypeError, ValueError, RecursionError) as error:
-        flaw = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
+        flaw = f"not JSON: {error.msg}" if isinstance(error, json.JSONDecodeError) else str(error)
         details, hint = (sanitize(flaw, 200),), "the form of a case: gscli verify --help"
         raise ContentRefused(
             "not a recorded case", where=where, details=details, valid=_CASE_EXAMPLE, hint=hint

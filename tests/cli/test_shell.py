@@ -103,7 +103,7 @@ def test_documents_are_read_back(tmp_path: Path) -> None:
 def test_only_one_input_may_be_standard_input(command: str, words: tuple[str, ...]) -> None:
     done = forked(*command.split(), *words, stdin=b"a,b\n1,0\n")
     assert (done.returncode, done.stdout) == (2, b"")
-    assert done.stderr.startswith(b"error: only one input can be - (standard input)")
+    assert done.stderr.startswith(b"error: standard input (-) can be read only once")
 
 
 def test_results_go_to_stdout_and_everything_else_to_stderr() -> None:

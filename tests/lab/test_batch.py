@@ -151,8 +151,8 @@ def test_standard_input_is_read_once(
     done = gscli("batch", path, stdin=lines(*jobs) if stdin is None else stdin)
     errors = [json.loads(line).get("error") for line in io.BytesIO(done.stdout)]
     assert [error is not None for error in errors] == refused
-    problem = "only one input can be - (standard input)"
-    assert {error["problem"] for error in errors if error} == {problem}
+    said = {(error["problem"], error["hint"]) for error in errors if error}
+    assert said == {("standard input (-) can be read only once", "name a file in place of -")}
 
 
 def test_an_output_replaces_no_file_of_what_is_expected(tmp_path: Path) -> None:

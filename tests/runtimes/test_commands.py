@@ -569,7 +569,7 @@ def test_a_line_that_is_no_case_is_red_everywhere(
     assert "c,1.jsonlline5" in "".join(err.replace("|", "").split())  # where it is wrapped, too
     suite = ET.parse(report).getroot()
     assert suite.get("errors") == "1"
-    problem = "not a recorded case; Expecting value"
+    problem = "not a recorded case; not JSON: Expecting value"
     assert [each.get("message") for each in suite.iter("error")] == [problem]
     code, out, _ = gscli(*words, "--format", "github")
     place = str(cases).replace(",", "%2C")

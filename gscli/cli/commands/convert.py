@@ -2,8 +2,9 @@
 
 Copy a tensor from one format to another, without losing a value unless --cast is given.
 
-OUT is replaced as a whole; with ::NAME the other tensors of the file are kept. A table (.csv .tsv)
-has two axes: [N] comes back as [N,1]. With --json: {"file", "dtype", "shape"} of what was written.
+OUT is replaced as a whole; with ::NAME the other tensors of the file are kept. A table (.csv
+.tsv .txt) has two axes: [N] comes back as [N,1]. With --json: {"file", "dtype", "shape"} of what
+was written.
 
 \b
 Examples:

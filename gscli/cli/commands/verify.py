@@ -12,10 +12,10 @@ of an unknown operator, or with a misspelt name of an attribute or input, fails 
 no refusal by the rules. Lines that are no cases are counted as refused, the first of them is told
 at the end, and --junit and --format github have each as an error. Exit status 1 when any case
 fails, 65 where none does and a line is no case. - reads cases from standard input. With --json:
-{"passed", "failed", "failures"}, each failure with its id, problem and command, and "refusals",
-where lines are no cases. --on puts the cases to a runtime in place of gscli; what it does not
-support is skipped and counted, and an answer where the record refuses is a warning, unless
---strict. Where no case was run the status is 65, or 2 with --only.
+every count of the last line by its name ("passed", "failed", …), "failures", each with its id,
+problem and command, and "refusals", where lines are no cases. --on puts the cases to a runtime in
+place of gscli; what it does not support is skipped and counted, and an answer where the record
+refuses is a warning, unless --strict. Where no case was run the status is 65, or 2 with --only.
 
 Failures of one cause are told together at the end: how many, the rules that they meet, and the
 name under which fuzz tells them. --except names a file of ids, or of such names, whose failures do
@@ -160,7 +160,7 @@ def _nothing_run_error(tally: _CaseCounts, only: str, runtime: RuntimeProcess | 
     if only:
         problem = f"no case's id contains {only!r}"[:200]
         details = tuple(f"{refusal.where}: {refusal.problem}" for refusal in tally.refusals[:1])
-        return UsageError(problem, details=details, hint="leave out --only")
+        return UsageError(problem, details=details, hint="leave out --only; in it, capitals count")
     return InputRefused("there is no case here", hint="gscli cases OP -o FILE.jsonl writes some")
 
 
