@@ -101,8 +101,8 @@ def _answer_by_rules(case: Case) -> Reply:
     except (LimitRefused, MemoryError) as limit:
         return Reply("unsupported", text=str(limit) or "not enough memory")
     except GscliError as refusal:
-        is_misspelt = bool(_explain_misspelt_name(operator, case))
-        return Reply("unsupported" if is_misspelt else "error", None, str(refusal))
+        misspelt = _explain_misspelt_name(operator, case)
+        return Reply("unsupported" if misspelt else "error", None, misspelt or str(refusal))
     return Reply("output", trace.output, "", flows)
 
 
