@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import re
 import shlex
 import signal
@@ -591,6 +592,11 @@ def test_an_answer_where_the_record_refuses_is_a_warning_as_in_fuzz(cases: Path)
     assert out.splitlines()[0] == "warning two: answered [1], the record is a refusal"
     assert out.splitlines()[-1] == "0 passed, 0 failed, 1 warning, 0 skipped"
     assert gscli(*words, "--strict")[0] == 1
+
+
+def test_the_null_device_is_a_list_of_no_known_failures(cases: Path) -> None:
+    words = ("verify", str(cases), "--only", "three")
+    assert gscli(*words, "--except", os.devnull) == gscli(*words)
 
 
 def test_known_differences_of_fuzz_that_were_not_met_are_told(tmp_path: Path) -> None:

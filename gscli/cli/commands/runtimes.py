@@ -88,7 +88,7 @@ class KnownFailures(Record):
     @classmethod
     def read(cls, path: str | None) -> KnownFailures:
         """The lines of a file, also as `fuzz` prints them; # begins a remark. CannotRead."""
-        if path is None:
+        if path is None or path == os.devnull:
             return cls()
         from gscli.lab.cases import read_lines
 
