@@ -56,7 +56,7 @@ SHIFT_COUNT, MAX_SHIFTED_CELLS = 20, 4096
 FEW_CELLS = 16
 
 _TOO_SMALL = (
-    "so few cells do not tell these apart: try more entries, in no order, on data like arange:5x4"
+    "so few cells do not tell these apart: try more entries, in no order, some twice, on arange:5x4"
 )
 
 # Entries that are looked through for those that reach a differing cell.

@@ -27,7 +27,8 @@ ROLES = ("data", "updates")
 class GradientRow(Record):
     """What one rule set or runtime gives: gradients by role, or why there are none.
 
-    `convention`: by which choices, None for a runtime's own.
+    `convention`: by which choices, None for a runtime's own. `missing`: why the framework itself
+    has not all of these gradients; "" where it has.
     """
 
     label: str
@@ -36,6 +37,7 @@ class GradientRow(Record):
     gradients: Arrays
     refusal: str = ""
     from_runtime: bool = False
+    missing: str = ""
 
 
 class GradientComparison(Record):
@@ -68,7 +70,7 @@ class GradientComparison(Record):
             {
                 "label": row.label, "operator": row.operator, "group": number,
                 "convention": None if row.convention is None else row.convention.name,
-                "gradients": dump_arrays(row.gradients, MOST_VALUES),
+                "gradients": dump_arrays(row.gradients, MOST_VALUES), "missing": row.missing,
             }
             for number, group in enumerate(self.groups)
             for row in group
@@ -120,7 +122,7 @@ def _differentiate(row: RuleSetResult) -> GradientRow:
     except GscliError as error:
         return GradientRow(row.label, name, None, {}, str(error.problem))
     arrays = rename_to_roles(row.trace, gradients.arrays)
-    return GradientRow(row.label, name, gradients.convention, arrays)
+    return GradientRow(row.label, name, gradients.convention, arrays, missing=gradients.missing)
 
 
 def rename_to_roles(trace: Trace, gradients: Mapping[str, Array | None]) -> dict[str, Array]:

@@ -90,11 +90,35 @@ def test_documents_and_refusals() -> None:
         assert f"leave out {more[0]}" in err
 
 
+@pytest.mark.parametrize(("last", "many"), [(9, "1 cell"), (3, "2 cells")])
+def test_of_large_gradients_it_is_told_in_how_many_cells_they_differ(last: int, many: str) -> None:
+    inputs = ("[0,1,3]", f"[0.0,9,{last}]", "--dtype", "float64")
+    words = ("scatter-elements", "arange:20", *inputs, "--reduction", "max", "--as", "onnx,torch")
+    assert f"\n  data [20], other in {many}, first at [0] with 0.5\n" in run(*words)[1]
+    words = ("scatter-reduce", "arange:20", *inputs, "--dim", "0", "--reduce", "amax", "--plain")
+    out = call_gscli("grad", "torch", *words).stdout.decode()
+    told = f"the loop itself gives input [20], other in {many}, first at [0] with 1: --rules loop"
+    assert f"\n{told}\n" in out
+
+
 def test_a_framework_that_is_named_and_cannot_say_it_gives_no_gradients() -> None:
     code, out, _ = run(*SCATTER, "[1,2,3]", "--reduction", "add", "--as", "torch,jax,onnx")
     assert code == 1
     assert "no gradients: JAX: no scatter-elements\n" in out
     assert out.endswith("2 rule sets give the same gradients, 1 refusal.\n")
+
+
+# What updates of jax.numpy are given in JAX 0.10.2 without unique_indices: NotImplementedError, but
+# by one scalar index. Those of added ones have gradients there.
+@pytest.mark.parametrize(("reduction", "is_missing"), [("mul", True), ("add", False)])
+def test_gradients_that_jax_itself_lacks_are_told(reduction: str, is_missing: bool) -> None:
+    words = ("scatter-nd", "[8,3.0]", "[[0],[0],[1]]", "[2,4,5.0]", "--reduction", reduction)
+    sentence = "JAX itself has the gradient of updates only with unique_indices=True"
+    assert run(*words, "--width", "120")[1].splitlines().count(sentence) == is_missing
+    assert sentence not in run(*words, "--as", "numpy,onnx")[1]
+    assert sentence not in run(*words, "-q")[1]
+    (row,) = json.loads(run(*words, "--as", "jax", "--json")[1])["rows"]
+    assert row["missing"] == sentence * is_missing
 
 
 def test_a_runtime_has_rows_of_its_own() -> None:

@@ -443,10 +443,23 @@ def test_what_explains_a_part_is_told_as_a_part() -> None:
     assert any("3 of the differing cells" in line for line in found.describe())
 
 
+def test_indices_that_stand_twice_tell_apart_what_distinct_ones_do_not() -> None:
+    counts = []
+    for rows in ([0, 4, 2, 1, 3], [0, 4, 2, 0, 3]):
+        data, updates = np.arange(20).reshape(5, 4), np.arange(120, 100, -1).reshape(5, 4)
+        inputs = {"data": data, "indices": np.array(rows)[:, None], "updates": updates}
+        replaced = data.copy()
+        replaced[rows] = updates
+        found = told("onnx.scatter_nd", inputs, {"reduction": "add"}, replaced)
+        counts.append(len(found.causes))
+    assert counts == [4, 1]
+
+
 def test_causes_that_an_example_is_too_small_for_are_told_the_plainest_first() -> None:
     inputs = {"data": np.array([1, 2, 3]), "indices": np.array([0, 1]), "updates": np.array([4, 5])}
     found = told("onnx.scatter_elements", inputs, {}, np.array([5, 4, 3]))
-    assert found.describe()[-1].startswith("so few cells do not tell these apart: try more entries")
+    advice = "try more entries, in no order, some twice, on arange:5x4"
+    assert found.describe()[-1] == f"so few cells do not tell these apart: {advice}"
     one = told("onnx.scatter_elements", inputs, {}, np.array([4, 1, 3]))
     assert not any("apart" in line for line in one.describe())
     inputs["data"] += 10

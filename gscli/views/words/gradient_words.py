@@ -169,11 +169,9 @@ def iter_sentences(gradients: Gradients, chosen: Arrays) -> Iterator[str]:
     divides = ", for it divides by no factor" * (gradients.trace.reduction == "mul")
     others = gradients.arrays if gradients.convention == LOOP else gradients.compute(LOOP)
     for name, array in chosen.items():
-        own = others[name]
-        differing = int(np.count_nonzero(find_other_cells(array, own)))
-        many = f"other gradients in {format_count(differing, 'cell')}"
-        flow = _format_marked(own) if own.size <= MOST_VALUES else many
-        if differing:
+        differing = find_other_cells(array, others[name])
+        if differing.any():
+            flow = _format_marked(others[name], differing)
             yield f"the loop itself gives {name} {flow}{divides}: --rules loop"
 
 
@@ -192,9 +190,10 @@ def describe_comparison(
             text = _format_marked(array, result.find_differing(group, role), mark)
             yield from wrap_text(f"  {role} {text}", options.width, "    ")
     reasons = group_pairs((row.refusal, row.label) for row in result.refusals)
-    for reason, labels in () if is_short else reasons.items():
-        line = signs.sanitize_line(f"no gradients: {', '.join(labels)}: {reason}")
-        yield from wrap_text(line, options.width, "  ")
+    notes = list(dict.fromkeys(row.missing for row in chain(*result.groups) if row.missing))
+    notes += [f"no gradients: {', '.join(labels)}: {why}" for why, labels in reasons.items()]
+    for note in () if is_short else notes:
+        yield from wrap_text(signs.sanitize_line(note), options.width, "  ")
     yield from wrap_text(_summarize(result, mark), options.width)
 
 
@@ -236,7 +235,8 @@ def _format_marked(array: Array, differing: Array | None = None, mark: str = "")
     if not len(places):
         return shape
     first = tuple(places[0].tolist())
-    return f"{shape}: {len(places)} differ, the first at {format_shape(first)}, {array[first]:.6g}"
+    cells, place = format_count(len(places), "cell"), format_shape(first)
+    return f"{shape}, other in {cells}, first at {place} with {array[first]:.6g}"
 
 
 def describe_gradients(chosen: Arrays, limit: int) -> Iterator[str]:
