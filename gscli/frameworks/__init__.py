@@ -236,7 +236,8 @@ def assign_inputs(
             if any(map(split_items, members)):
                 split = [part for word in members for part in split_items(word) or [word]]
                 problem = "each item of a subscript is a word of its own"
-                raise UsageError(problem, where=" ".join(members), hint=format_command(split))
+                hint = f"write {format_command(split)} in its place"
+                raise UsageError(problem, where=" ".join(members), hint=hint)
             result |= {f"{item.name}_{number}": word for number, word in enumerate(members)}
             continue
         word = named[item.name] if item.name in named else next(rest, None)

@@ -197,7 +197,8 @@ class Picture(TraceDrawing):
         """What is said of numbers that mean others, and of cells that several entries write."""
         targets = [entry.target for entry in self.marked_entries if entry.target is not None]
         alone = self.trace.kind == "gather" or len(set(targets)) == len(targets)
-        if alone and not any(entry.adjustments for entry in self.marked_entries):
+        adjusted = any(entry.adjustments for entry in self.marked_entries)
+        if self.trace.words is None and alone and not adjusted:
             return []
         from gscli.views.terminal.legend import render_remarks
         from gscli.views.words.below import make_remarks

@@ -11,6 +11,7 @@ import pytest
 from looks import bare, look_of
 from rich.cells import cell_len
 from rich.style import Style
+from shell import call_gscli
 
 from gscli.base import (
     CaretLine,
@@ -248,3 +249,14 @@ def test_a_refusal_without_a_word_of_its_own_names_the_help_of_its_command(
 ) -> None:
     assert run_safely(words.split()) == 2
     assert capsys.readouterr().err.endswith(f"  help: {path} --help\n")
+
+
+def test_items_of_a_subscript_that_stand_in_one_word_are_taken_apart() -> None:
+    words = ("explain", "numpy", "setitem", "[[1,2,3],[4,5,6]]", "[:, [0,2]]", "[[7],[8]]")
+    refused = call_gscli(*words)
+    assert refused.stderr.decode().splitlines() == [
+        "error: each item of a subscript is a word of its own",
+        "  --> [:, [0,2]]",
+        "  help: write : '[0,2]' in its place",
+    ]
+    assert call_gscli(*words[:4], ":", "[0,2]", words[-1]).returncode == 0

@@ -315,6 +315,38 @@ def test_plain_sentences_say_it_of_every_entry_and_tie() -> None:
     assert call_gscli("grad", *words).stdout.count(b"\nentry ") == 2
 
 
+@pytest.mark.parametrize(
+    ("call", "sentences"),
+    [
+        ("unsorted-segment-max [3.0,3,1,2] [0,0,0,1]",
+         ["segment_ids[0] is 0; gradient of data[0] is 0.5.",
+          "segment_ids[2] is 0; gradient of data[2] is 0.",
+          "cotangent[1] is read into gradient of data[3], the value is 1."]),
+        ("unsorted-segment-mean [[3.0,5],[1,2]] [0,0]",
+         ["segment_ids[1] is 0; gradient of data[1,:] is 0.5, 0.5."]),
+        ("unsorted-segment-sum [3.0,5] [0,0]",
+         ["cotangent[0] is read into gradient of data[1], the value is 1."]),
+    ],
+)  # fmt: skip
+def test_a_share_of_a_cotangent_is_not_read_from_it(call: str, sentences: list[str]) -> None:
+    words = ("grad", "tensorflow", *call.split(), "--num-segments", "2", "--plain")
+    shown = call_gscli(*words).stdout.decode()
+    assert all(sentence in shown for sentence in sentences)
+
+
+@pytest.mark.parametrize(
+    ("call", "line"),
+    [
+        ("jax segment-max [3.0,3,1] [0,0,0] --num-segments 1",
+         " a  b   [0]: a, b equal 3; several share it evenly"),
+        ("torch scatter-reduce [3.0,1] [0] [3.0] --dim 0 --reduce amax",
+         " a   [0]: a and input equal 3; several share it evenly"),
+    ],
+)  # fmt: skip
+def test_every_picture_says_who_shares_a_tie(call: str, line: str) -> None:
+    assert line in call_gscli("grad", *call.split()).stdout.decode().splitlines()
+
+
 def test_a_picture_as_svg_and_as_sentences(tmp_path: Path) -> None:
     words = ("grad", "gather", "[1,2,3]", "[2,2]")
     assert call_gscli(*words, "-q", "--svg", f"{tmp_path}/g.svg").returncode == 0
@@ -655,6 +687,8 @@ def test_who_shares_a_cell_is_told_of_the_convention(call: str, sentence: str) -
          "several share it evenly. Where that is nan, all that met there are given nan."),
         ("jax at-max [1.0] [0] " + NOT_A_NUMBER, "several share it evenly. entry a"),
         ("torch scatter-reduce [1.0] [0] [2.0] --dim 0 --reduce amax", "share it evenly. entry a"),
+        ("jax at-power [3.0] [0] [2.0]", "goes to x and to each update by the rule of powers."),
+        ("jax at-divide [3.0] [0] [2.0]", "goes to x over the product of updates, and to each"),
         ("jax at-get [10.0,20] [-9] --mode clip", "Each cotangent is added to the cell of x"),
         ("torch index-reduce [2.0,2] [0] " + INFINITE.replace("2]", "1]").replace('"-inf",', "")
          + " --reduce prod --dim 0",

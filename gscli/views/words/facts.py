@@ -65,9 +65,8 @@ class Describer:
         ('read', 'one', 'data[1]', '2')
         """
         place, vector = self.locate_index(entry)
-        texts = {"label": entry.label, "place": place, "vector": vector}
-        texts["index"] = f"{place} = {vector}" if place else "no index"
-        texts |= {"arrow": self.signs.arrow, "result": self.format_result(entry)}
+        index = f"{place} = {vector}" if place else "no index"
+        texts = {"index": index, "arrow": self.signs.arrow, "result": self.format_result(entry)}
         if self.is_empty:
             return EntryFacts("empty", texts)
         if entry.target is None:
@@ -84,6 +83,9 @@ class Describer:
                 if total and take_box(last, entry.result).max() == entry.number:
                     texts["total"] = total
                 case, read = "folded", take_box(data.array, entry.target)
+            elif data is not None and not self.trace.is_replayed:
+                passed = take_box(data.array, entry.target)
+                case = "read" if np.array_equal(passed.ravel(), read.ravel()) else "gradient"
             texts["new"] = self.format_values(read)
             return EntryFacts(case, texts, _classify_amount(read, texts))
         return self._describe_write(entry, texts)

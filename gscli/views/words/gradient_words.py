@@ -37,9 +37,9 @@ _PURPOSES = {
     "sub": "The cotangent of a cell goes, its sign turned, to every update that was subtracted "
     "there{also}.",
     "mul": "The cotangent of a cell goes to every factor, times the product of the others.",
-    "div": "The cotangent of a cell goes to data over the product of updates, and to each update "
+    "div": "The cotangent of a cell goes to {data} over the product of updates, and to each update "
     "by the rule of quotients.",
-    "pow": "The cotangent of a cell goes to data and to each update by the rule of powers.",
+    "pow": "The cotangent of a cell goes to {data} and to each update by the rule of powers.",
     "max": "The cotangent of a cell goes to what equals the largest there: {tie}.",
     "min": "The cotangent of a cell goes to what equals the smallest there: {tie}.",
     "mean": "The cotangent of a cell is divided by how many values met there, and goes to each.",
@@ -94,8 +94,8 @@ def describe_purpose(gradients: Gradients) -> str:
         writers="" if gradients.writers == "last" else ", every one of several writers",
         others=f"; {data} keeps the others" if data else "",
         also=f", and to {data}" if data and layout.include_self else "",
-        tie=TIES[convention.ties],
-    )
+        tie=TIES[convention.ties], data=data,
+    )  # fmt: skip
     spreads = data and convention.nan_ties == "spread" and run.reduction in ("max", "min")
     is_compiled = run.attributes.get("device") in convention.devices_clipping_reads
     if spreads and not is_compiled and np.isnan(run.output).any():

@@ -61,7 +61,6 @@ PATH_TEMPLATES = SentenceTemplates(
 MOVE_TEMPLATES = SentenceTemplates(
     {
         "refused": ("", ""),
-        "filled": ("{new}", ""),
         "read": ("{new}", ""),
         "read many": ("{target}", ""),
         "gradient": ("{new}", ""),
@@ -105,7 +104,7 @@ PLAIN_TEMPLATES = SentenceTemplates(
 
 
 # Cases of which is said what is said of others, where they have no row of their own.
-_ALIKE = {"folded": "read", "set": "met", "mean": "met", "first": "met"}
+_ALIKE = {"filled": "read", "folded": "read", "set": "met", "mean": "met", "first": "met"}
 
 
 def format_entry(
