@@ -267,7 +267,7 @@ class TensorRenderer:
         marks, how = self.marked.get(place, []), self.texts.outcomes.get(place)
         tail = self.wrong.get(place, "")
         text = self.texts.cells[place].removesuffix(tail)
-        sign = pad_right(self.signs.for_outcome(how) if how else "", column.sign)
+        sign = pad_right(self.signs.for_number(how) if how else "", column.sign)
         label = "" if joined else self._format_label(marks)
         room = column.width - cell_len(label) - cell_len(tail)
         number = text if tail and self._is_left_aligned else self._pad(text, room)
@@ -358,7 +358,7 @@ class TensorRenderer:
                 tail = max((cell_len(tails.get(place, "")) for place in marked), default=0)
                 labels.append((marked, reserved, room and room + tail))
             dropped = texts.dropped_updates(sheet.marks_by_position(full_run.marks))
-            outcomes += [sheet.outcomes_by_position(full_run.signs), dropped]
+            outcomes += [sheet.outcomes_by_position(full_run.outcomes), dropped]
         for column, width in enumerate(widths):
             both = (cells[:, :, column : column + 1].flat for cells in (texts.cells, reserved))
             widths[column] = max([width, *map(cell_len, chain(*both))])
@@ -367,8 +367,8 @@ class TensorRenderer:
                 text = max(cell_len(cells[place]), least)
                 label = cell_len(self._format_label(marks))
                 widths[place[-1]] = max(widths[place[-1]], label + text)
-        for (_, _, column), sign in chain.from_iterable(each.items() for each in outcomes):
-            signs[column] = max(signs[column], cell_len(self.signs.for_outcome(sign)))
+        for (_, _, column), how in chain.from_iterable(each.items() for each in outcomes):
+            signs[column] = max(signs[column], cell_len(self.signs.for_number(how)))
         return widths, signs
 
     def _change_width(self, mark: Mark) -> int:

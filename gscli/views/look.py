@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 
 from gscli.base.records import Record
 from gscli.base.words import sanitize
-from gscli.plan.indices import OutcomeSign
+from gscli.plan.indices import IndexOutcome, OutcomeSign
 
 Depth: TypeAlias = Literal["truecolor", "256", "16", "none"]
 PaletteName: TypeAlias = Literal["okabe", "mono", "16"]
@@ -107,6 +107,16 @@ class Signs(Record):
     def for_outcome(self, how: OutcomeSign) -> str:
         """The sign of a number that is not its own coordinate."""
         return {"wrapped": self.wrapped, "clipped": self.clipped, "skipped": self.skipped}[how]
+
+    def for_number(self, outcome: IndexOutcome) -> str:
+        """The same by what became of the number.
+
+        >>> choose_signs(ViewOptions(utf8=False)).for_number("ignored")
+        '!'
+        """
+        from gscli.plan.outcomes import OUTCOMES
+
+        return self.for_outcome(OUTCOMES[outcome].sign or "skipped")
 
     def sanitize(self, text: str, limit: int = 200) -> str:
         """Outside text that can neither colour nor steer a terminal, in its character set."""

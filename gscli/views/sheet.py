@@ -16,7 +16,7 @@ import numpy as np
 from gscli.base.arrays import Array, BoolArray, Indices, is_lazy
 from gscli.base.records import Record, cached_property, group_pairs
 from gscli.layout.axes import Box, span_positions
-from gscli.plan.indices import OutcomeSign
+from gscli.plan.indices import IndexOutcome
 from gscli.views.look import MATRIX, MAX_WHOLE_CELLS, Limits, ViewOptions
 from gscli.views.subject import Mark, Patch, PreviousValues, TensorView
 
@@ -149,10 +149,10 @@ class VisibleTensor:
         )
 
     def outcomes_by_position(
-        self, signs: Mapping[tuple[int, ...], OutcomeSign]
-    ) -> dict[SheetPosition, OutcomeSign]:
+        self, outcomes: Mapping[tuple[int, ...], IndexOutcome]
+    ) -> dict[SheetPosition, IndexOutcome]:
         """What became of the index numbers, where it is worth a sign."""
-        boxes = ((tuple((start, start + 1) for start in at), how) for at, how in signs.items())
+        boxes = ((tuple((start, start + 1) for start in at), how) for at, how in outcomes.items())
         return {place: how for box, how in boxes for place in product(*self._positions_of(box))}
 
     def is_in_view(self, mark: Mark) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from gscli.base.arrays import Array
 from gscli.base.records import Record
 from gscli.layout.axes import Box, box_size, reshape_box
-from gscli.plan.indices import OutcomeSign
+from gscli.plan.indices import IndexOutcome
 from gscli.traces import Entry, Role, Trace, TracedTensor
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class PreviousValues(Record):
 class TensorView(Record):
     """One tensor with its marks.
 
-    `signs`: what became of the number in a cell of indices. `last_wins`: of several writers the
+    `outcomes`: what became of the number in a cell of indices. `last_wins`: of several writers the
     last decides. `batch`: leading axes that own their entries. `dims_unmarked`: cells without a
     mark are known to be untouched. `is_target`: entries address its cells. `before`: marked cells
     are drawn as `was → is`. `expected`: cells that hold something else are drawn as
@@ -61,7 +61,7 @@ class TensorView(Record):
     array: Array
     role: Role | None = None
     marks: tuple[Mark, ...] = ()
-    signs: Mapping[tuple[int, ...], OutcomeSign] = MappingProxyType({})
+    outcomes: Mapping[tuple[int, ...], IndexOutcome] = MappingProxyType({})
     last_wins: bool = False
     batch: int = 0
     dims_unmarked: bool = False
@@ -125,12 +125,12 @@ def _make_view(trace: Trace, tensor: TracedTensor, entries: Sequence[Entry]) -> 
         lost = ((entry, box) for entry in entries for box in entry.dropped)
         marks += tuple(Mark(entry.number, entry.label, box, alarm=True) for entry, box in lost)
     adjusted = (index for entry in entries for index in entry.adjustments)
-    signs = {index.position: index.sign for index in adjusted if index.source == tensor.name}
+    outcomes = {index.position: index.outcome for index in adjusted if index.source == tensor.name}
     name, role, array = tensor
     last_wins = (trace.kind, trace.reduction, role) == ("scatter", "none", "output")
     batch, is_whole = _count_batch_axes(trace, tensor), len(entries) == trace.entry_count
     known = trace.known_cells if role == "output" else None
-    return TensorView(name, array, role, marks, signs, last_wins, batch, is_whole, known=known)
+    return TensorView(name, array, role, marks, outcomes, last_wins, batch, is_whole, known=known)
 
 
 def find_box(trace: Trace, tensor: TracedTensor, entry: Entry) -> Box | None:

@@ -15,7 +15,7 @@ import numpy as np
 from gscli.base.arrays import Array, BoolArray, decode_bytes, is_float_dtype, unequal_cells
 from gscli.base.records import Record
 from gscli.base.words import dtype_min
-from gscli.plan.indices import OutcomeSign
+from gscli.plan.indices import IndexOutcome
 from gscli.views.look import UTF8, Signs, ViewOptions, choose_signs
 from gscli.views.sheet import SheetPosition, VisibleTensor
 from gscli.views.subject import Mark
@@ -204,15 +204,15 @@ def _is_exact(reals: Sequence[Array], digits: int, *, scaled: bool = False) -> b
 class CellTexts:
     """The texts of one sheet by plane, row and column (`cells`).
 
-    `marked` and `outcomes`: marks and signs by place. `difference_tails`: the ends of texts that
-    tell what a cell should hold.
+    `marked` and `outcomes`: marks and what became of numbers by place. `difference_tails`: the ends
+    of texts that tell what a cell should hold.
     """
 
     def __init__(self, sheet: VisibleTensor, numbers: NumberFormat) -> None:
         self.sheet, self.signs, self.numbers = sheet, numbers.signs, numbers
         subject = sheet.subject
         self.marked = sheet.marks_by_position(subject.marks)
-        self.outcomes = sheet.outcomes_by_position(subject.signs)
+        self.outcomes = sheet.outcomes_by_position(subject.outcomes)
         self.outcomes |= self.dropped_updates(self.marked)
         self.cells = numbers.format_cells(sheet.values)
         self.cells[~sheet.known] = self.signs.point
@@ -222,12 +222,12 @@ class CellTexts:
 
     def dropped_updates(
         self, marked: Mapping[SheetPosition, Sequence[Mark]]
-    ) -> dict[SheetPosition, OutcomeSign]:
+    ) -> dict[SheetPosition, IndexOutcome]:
         """Updates that no entry writes anywhere."""
         if self.sheet.subject.role != "updates":
             return {}
         pairs = marked.items()
-        return {place: "skipped" for place, marks in pairs if all(mark.alarm for mark in marks)}
+        return {place: "outside" for place, marks in pairs if all(mark.alarm for mark in marks)}
 
     def _write_changes(self) -> None:
         """Marked cells that changed are written `was → is`."""

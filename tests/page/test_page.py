@@ -22,6 +22,7 @@ from gscli import trace
 from gscli.base import ContentRefused, GscliError, LimitRefused, UsageError
 from gscli.cli import run_safely
 from gscli.files.formats import jsonarray
+from gscli.gradients.call import trace_gradients
 from gscli.lab import documents
 from gscli.lab.documents import replay_trace
 from gscli.lab.expectation import OutputDiagnosis
@@ -31,6 +32,7 @@ from gscli.views.page import render_page
 from gscli.views.page.sheets import TraceView
 from gscli.views.summary import describe_purpose
 from gscli.views.terminal.explain import Explanation
+from gscli.views.words.gradient_words import make_flow
 
 VOID = {"meta", "input", "br"}
 
@@ -108,7 +110,7 @@ def test_every_cell_says_where_it_is_what_it_holds_and_who_touches_it() -> None:
     reader = Reader(render_page([added()]))
     assert len(reader.cells) == 8 + 4 + 12
     assert reader.labels == [
-        "indices 3,0 is -1, wraps, entry d",
+        "indices 3,0 is -1, counts from the end, entry d",
         "output 0,1 is 41, entry a and c",
         "output 2,2 is 21, entry b",
         "output 3,0 is 41, entry d",
@@ -125,6 +127,27 @@ def test_skipped_entries_are_struck_through() -> None:
         "updates 1 is 20, dropped, entry b",
     ]
     assert "5 on axis 0 of size 3 is outside, so updates[1] = 20 is dropped" in text
+
+
+@pytest.mark.parametrize(
+    ("name", "inputs", "attributes", "label"),
+    [
+        ("torch.embedding", {"input": [1, 0], "weight": [[1.0], [2.0]]}, {"padding_idx": 0},
+         "input 1 is 0, ignored, entry b"),
+        ("tensorflow.unsorted_segment_sum", {"data": [1, 2], "segment_ids": [0, -1]},
+         {"num_segments": 1}, "segment_ids 1 is -1, below zero, entry b"),
+        ("jax.take", {"a": [1, 2], "indices": [9]}, {"mode": "clip"},
+         "indices 0 is 9, moved to the nearest end, entry a"),
+        ("numpy.take", {"a": [1, 2], "indices": [5]}, {"mode": "wrap"},
+         "indices 0 is 5, wraps around, entry a"),
+    ],
+)  # fmt: skip
+def test_a_number_is_told_as_what_became_of_it(
+    name: str, inputs: dict[str, object], attributes: dict[str, object], label: str
+) -> None:
+    run = trace(name, inputs, attributes)
+    flow = make_flow(trace_gradients(run)) if name == "torch.embedding" else run
+    assert label in {attrs.get("aria-label") for attrs in Reader(render_page([flow])).cells}
 
 
 def test_a_filled_result_is_not_struck_through() -> None:

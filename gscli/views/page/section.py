@@ -97,7 +97,8 @@ class RunSection:
         sheets = (sheet.selection for tensor in wide for sheet in tensor.sheets)
         signs = [UTF8.across] * any(not shown.has_all_columns for shown in sheets)
         cells = [cell for tensor in scene.tensors for cell in tensor.cells.values()]
-        drawn = " ".join([*signs, *{UTF8.for_outcome(cell.sign) for cell in cells if cell.sign}])
+        outcome_signs = {UTF8.for_number(cell.outcome) for cell in cells if cell.outcome}
+        drawn = " ".join([*signs, *outcome_signs])
         outcomes = explain_outcome_signs(scene.trace, scene.entries, UTF8, drawn)
         differing = f"{UTF8.differs} what was expected" * any(cell.expected for cell in cells)
         legend = "   ".join(filter(None, [outcomes, explain_signs(drawn, UTF8), differing]))

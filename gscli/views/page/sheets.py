@@ -12,7 +12,7 @@ import numpy as np
 from gscli.base import LimitRefused, check_rule
 from gscli.base.arrays import Array
 from gscli.base.records import Record
-from gscli.plan.indices import OutcomeSign
+from gscli.plan.indices import IndexOutcome
 from gscli.traces import Entry, Trace
 from gscli.views.look import MATRIX, UTF8, Limits, ViewOptions
 from gscli.views.sheet import Coordinates, VisibleTensor, is_part_requested, make_visible_tensors
@@ -41,14 +41,14 @@ _SAMPLED = 4096
 class PageCell(Record):
     """A shown cell: its text, what it held at first, and the entries that touch it.
 
-    `sign`: what became of an index number, or of an update that no entry writes. `expected`: what
-    it should hold, where it holds something else.
+    `outcome`: what became of an index number, or of an update that no entry writes. `expected`:
+    what it should hold, where it holds something else.
     """
 
     text: str
     initial_text: str
     entries: tuple[int, ...]
-    sign: OutcomeSign | None
+    outcome: IndexOutcome | None
     expected: str
 
     @property

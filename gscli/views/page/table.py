@@ -13,12 +13,13 @@ from itertools import groupby, product
 from gscli.base.arrays import dtype_name
 from gscli.base.words import format_count
 from gscli.layout.axes import box_size
+from gscli.plan.outcomes import OUTCOMES
 from gscli.traces import entry_label
 from gscli.views.look import MATRIX, UTF8
 from gscli.views.markup import escape
 from gscli.views.page.cells import chip_class, entry_chip, render_map, spoken_entries
 from gscli.views.page.sheets import PageCell, PageTensor
-from gscli.views.page.words import OUTCOME_WORDS, format_shape_words
+from gscli.views.page.words import format_shape_words
 from gscli.views.sheet import Coordinates, Positions, Selection, fill_gaps
 
 # Rows and columns of one table; a browser lays out and paints anew only what changes or comes in
@@ -151,7 +152,7 @@ class TensorTables:
         cell = self._cell(at)
         text, place = escape(cell.text), f"{self._tensor.subject.name} {','.join(map(str, at))}"
         was = f'<small class="was" data-t="{escape(cell.initial_text)}"></small>'
-        if owner is not None and not cell.sign and owner not in self._skipped:
+        if owner is not None and not cell.outcome and owner not in self._skipped:
             return f'<td data-e="{owner}" class="n1 {self._chip_class(owner)}"><b>{text}</b></td>'
         if self._is_blank:
             return f'<td aria-label="{escape(place.strip())}">{was}<b></b></td>'
@@ -162,7 +163,7 @@ class TensorTables:
         style = f'class="{" ".join(kinds)}" ' if kinds else ""
         label = place.strip() + self._spoken_value(cell) + spoken_entries(cell.entries)
         was *= self._is_output and bool(cell.initial_text)
-        sign = cell.expected if cell.sign is None else UTF8.for_outcome(cell.sign)
+        sign = UTF8.for_number(cell.outcome) if cell.outcome else cell.expected
         sign = f'<em data-t="{escape(sign)}"></em>' if sign else ""
         return (
             f'<td data-e="{" ".join(map(str, cell.entries))}" {style}aria-label="{escape(label)}">'
@@ -175,7 +176,7 @@ class TensorTables:
         if not self._is_question:
             return cell
         entries = () if self._role == "data" else cell.entries
-        return cell._replace(entries=entries, sign=None, expected="")
+        return cell._replace(entries=entries, outcome=None, expected="")
 
     def _find_row_entry(self, line: Sequence[Coordinates]) -> int | None:
         """The entry that a whole row of indices or updates belongs to, and no other."""
@@ -193,7 +194,7 @@ class TensorTables:
         """Letters and the last one's colour; what is not used is struck through, or a fill."""
         count = len(self._render_chips(cell.entries))
         chips = [f"n{count}", self._chip_class(cell.entries[-1])] if count else []
-        lost = self._role == "updates" and cell.sign is not None
+        lost = self._role == "updates" and cell.outcome is not None
         unused = bool(cell.entries) and all(number in self._skipped for number in cell.entries)
         fates = ["fill" if self._is_output else "drop"] if lost or unused else []
         fates *= not self._is_output or cell.text != UTF8.point  # nothing is there
@@ -204,9 +205,9 @@ class TensorTables:
         if self._is_output:
             filled = ", filled" if "fill" in self._list_classes(cell) else ""
             return f"{text}{filled}{f', expected {cell.expected}' * bool(cell.expected)}"
-        if cell.sign is None:
+        if cell.outcome is None:
             return text
-        return f"{text}, {OUTCOME_WORDS[cell.sign] if self._role == 'indices' else 'dropped'}"
+        return f"{text}, {OUTCOMES[cell.outcome].key if self._role == 'indices' else 'dropped'}"
 
     def _render_chips(self, numbers: Sequence[int]) -> list[str]:
         """A letter per entry; of many, the first and the last, which decides the ground."""

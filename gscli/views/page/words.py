@@ -13,17 +13,9 @@ from typing import Literal, TypeAlias
 from gscli.base.words import format_count
 from gscli.kernel.reductions import REDUCTION_WORDS
 from gscli.layout import Layout
-from gscli.plan.indices import OutcomeSign
 from gscli.traces import Entry, Trace
 from gscli.views.summary import axis_word, count_cells, format_counts
 from gscli.views.words.facts import Describer
-
-# The words for the signs beside index numbers.
-OUTCOME_WORDS: dict[OutcomeSign, str] = {
-    "wrapped": "wraps",
-    "clipped": "clipped",
-    "skipped": "out of range",
-}
 
 
 def verb_of(trace: Trace) -> str:
