@@ -427,9 +427,9 @@ def test_a_mask_in_place_of_indices_is_turned_into_positions() -> None:
 @pytest.mark.parametrize(
     ("words", "hint"),
     [
-        ("numpy getitem arange:3x4 ': [1,2]'", ": '[1,2]'"),
-        ("numpy getitem arange:3x4 '[1:, [[0],[1]]]'", "1: '[[0],[1]]'"),
-        ("numpy setitem arange:4 '(0,1)' 5", "0 1"),
+        ("numpy getitem arange:3x4 ': [1,2]'", "write : '[1,2]' in its place"),
+        ("numpy getitem arange:3x4 '[1:, [[0],[1]]]'", "write 1: '[[0],[1]]' in its place"),
+        ("numpy setitem arange:4 '(0,1)' 5", "write 0 1 in its place"),
         ("tf unsorted-segment-sum '[1,2,3]' '[0,1,1]' 3", "did you mean --num-segments=3?"),
         ("torch gather '[1,2]' 0 '[0]'", "did you mean --dim=0?"),
         (
@@ -596,7 +596,7 @@ def test_a_mask_in_place_of_indices_is_turned_into_positions() -> None:
             "--dtype float16 converts ref and updates",
         ),
         ("torch scatter-add [0] [0] [1.5] --dim 0", "--dtype float64 converts input and src"),
-        ("numpy getitem '[1,2,3]' '[1,0],::2'", "'[1,0]' ::2"),
+        ("numpy getitem '[1,2,3]' '[1,0],::2'", "write '[1,0]' ::2 in its place"),
         ("gather-nd '[[0,1],[2,3]]' '[]'", "an empty vector would name all of data"),
         (
             "scatter-update '[[1,2,3]]' '[1.5]' '[[1,2,3]]' 0",
