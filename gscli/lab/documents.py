@@ -44,7 +44,8 @@ def replay_trace(document: Mapping[str, Any]) -> Trace:
     """
     schema = document.get("schema")
     problem, where = "not a run that gscli wrote", f"schema {schema!r}"[:200]
-    check_rule(schema == SCHEMA, problem, where, kind=ContentRefused, valid=SCHEMA, hint=RUN_HINT)
+    valid = f"{SCHEMA} {COMPARED}"
+    check_rule(schema == SCHEMA, problem, where, kind=ContentRefused, valid=valid, hint=RUN_HINT)
     problem, hint = "a gradient is put on no page", "gscli grad … --html FILE draws it on its own"
     check_rule("gradients" not in document, problem, kind=ContentRefused, hint=hint)
     parts = {"framework": str, "op": str, "inputs": dict, "attrs": dict, "output": dict}

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -161,6 +162,58 @@ def test_the_keys_of_documents_are_all_described() -> None:
     words = set(re.findall(r"\w+", text.split("gscli grad prints ")[1].split("\n\n")[0]))
     assert words >= {*gradients, *gradients["ties"][0]}
     assert " grad," in re.findall(r"(?s)decimal strings\.(.*)have\s--json too", text)[0]
+
+
+def _list_keys(value: Any, below: frozenset[str]) -> set[str]:
+    """The keys of a document, of what it lists and of what stands below some keys."""
+    if isinstance(value, list):
+        return set().union(*(_list_keys(item, below) for item in value))
+    if not isinstance(value, dict):
+        return set()
+    inner = (item for key, item in value.items() if isinstance(item, list) or key in below)
+    return set(value).union(*(_list_keys(item, below) for item in inner))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "compare gather [1,2] [7,-1] --json --as onnx,jax",
+        "compare gather [1,2] [0] --json --opset 11,13",
+        "compare gather [1,2] [7,-1] --json --grad",
+        "compare scatter-nd [1,2] [[0]] [3] --reduction mul --json",
+        "check gather [1,2] [7,-1] --json",
+        "explain gather [1,2] [-1] --json --code all",
+        "explain gather [1,2] [7] --json --code all",
+        "fuzz numpy.take --on numpy --cases 3 --json",
+        "cases onnx.gather --cases 3 --json",
+        "rules onnx gather --json",
+        "runtimes --json",
+        "runtimes numpy --json",
+        "gather [1,2] [0] --json --expect [2]",
+        "grad gather [1,2] [0] --json --expect [2,2]",
+        "diff [1,2] [1,3] --json",
+        "show [1,2] --stat --json",
+    ],
+)
+def test_the_keys_of_every_document_are_described(
+    line: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run_safely(line.split())
+    document = json.loads(capsys.readouterr().out)
+    keys = _list_keys(document, frozenset({"expectation", "error", "largest", "others"}))
+    words = set(re.findall(r"\w+", told("json")))
+    # Numbers of kinds, named by what is counted; and names of operators.
+    stat = {"nan", "inf", "zero"} | {key for key in keys if "." in key}
+    assert keys - stat <= words, keys - stat - words
+
+
+@pytest.mark.parametrize("line", ["verify - -", "page - - -o page.html"])
+def test_standard_input_is_read_by_one_word(
+    line: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run_safely(line.split()) == ExitCode.USAGE
+    assert "standard input (-) can be read only once" in capsys.readouterr().err
 
 
 def test_help_of_a_command_is_its_help() -> None:

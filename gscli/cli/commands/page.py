@@ -29,9 +29,11 @@ def page(
     quiz: bool = option("hide outputs of runs and ask for them"),
 ) -> int:
     from gscli.cli.call.results import save_text
+    from gscli.frameworks import check_single_stdin
     from gscli.lab.answers import ComparisonResult
     from gscli.views.page import render_page
 
+    check_single_stdin(runs)
     results = [_load_run(path) for path in runs]
     save_text(output, render_page(results, title=title, quiz=quiz))
     if quiz and any(isinstance(result, ComparisonResult) for result in results):

@@ -96,12 +96,14 @@ def verify(
     *,
     settings: Settings,
 ) -> int:  # fmt: skip
+    from gscli.frameworks import check_single_stdin
     from gscli.lab.cases import read_cases
     from gscli.runtimes.findings import FuzzReport
     from gscli.runtimes.recorded import run_case, run_case_on
     from gscli.views.progress_bar import ProgressBar
 
     check_places(settings, {"--junit": junit})
+    check_single_stdin(files)
     is_xml, problem = not str(junit).endswith(".jsonl"), "a JUnit report is XML, no list of cases"
     check_rule(is_xml, problem, f"--junit {junit}", kind=UsageError, hint="--junit report.xml")
     check_folders_exist(junit)

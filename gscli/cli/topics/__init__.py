@@ -37,8 +37,8 @@ TOPICS = {
 
 EXIT_CODES: dict[ExitCode, str] = {
     ExitCode.SUCCESS: "done, warnings allowed",
-    ExitCode.CHECK_FAILED: "the answer is no: compare differs, verify or run fails, check "
-    "or --strict finds",
+    ExitCode.CHECK_FAILED: "the answer is no: answers differ, a case or a line of batch fails, "
+    "check or --strict finds",
     ExitCode.USAGE: "the command itself is wrong",
     ExitCode.INVALID_DATA: "the operator refuses the inputs: index, shape, element type, content",
     ExitCode.UNREADABLE: "an input cannot be read, no runtime starts, or --check runs nothing",
