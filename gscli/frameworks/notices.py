@@ -118,7 +118,7 @@ def iter_cast_notices(plan: ValidatedPlan) -> Iterator[Notice]:
         problem = f"results are cast to {layout.dtype}, and may change"
         fate = "is combined as it is"
     where = f"{format_place(subject, place)} = {written} {fate}"
-    detail = f"{subject} is {dtype_name(array.dtype)}, data is {layout.dtype}"
+    detail = f"{subject} is {dtype_name(array.dtype)}, output is {layout.dtype}"
     yield Notice(problem, where=where, details=(detail,), hint="--strict refuses")
 
 

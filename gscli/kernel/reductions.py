@@ -164,9 +164,9 @@ class ReductionWords(Record):
 
     One without a sign is written as a function. `moves`: what an update does to a cell or slice;
     `past`: what was done to a slice; `equation`: the assignment of one entry. Of several updates of
-    one cell: `repeated` what became of them in the table of rules, `together` below a picture,
-    `combines` as the name of a behaviour. `missing` says what else was done where another reduction
-    was meant, `first` what updates do before they meet data.
+    one cell: `repeated` what became of them in the table of rules, `combines` below a picture and
+    as the name of a behaviour. `missing` says what else was done where another reduction
+    was meant, `first` what updates do before they meet data, which it calls {data}.
     """
 
     name: str
@@ -176,7 +176,6 @@ class ReductionWords(Record):
     past: str = "{target} becomes the {reduction} of itself and {result}"
     equation: str = "{target} = {reduction}({target}, {update})"
     repeated: str = ""
-    together: str = "combined by {reduction}"
     combines: str = "updates are combined by {reduction}"
     missing: str = ""
     first: str = ""
@@ -190,7 +189,7 @@ REDUCTION_WORDS: dict[Reduction, ReductionWords] = {
     ),
     "add": ReductionWords(
         "add", "+", "or", "{update} is added to that {thing}", "{result} is added to {target}",
-        "{target} += {update}", repeated="summed", together="both are added",
+        "{target} += {update}", repeated="summed",
         combines="updates add up", missing="updates are added",
     ),
     "sub": ReductionWords(
@@ -206,14 +205,15 @@ REDUCTION_WORDS: dict[Reduction, ReductionWords] = {
     "div": ReductionWords(
         "divide", "/", "", "{update} divides that {thing}", "{target} is divided by {result}",
         "{target} /= {update}", repeated="divided by all",
-        first="Updates of one cell are multiplied first; the product, in data's type, divides it.",
+        first="Updates of one cell are multiplied first; the product, in {data}'s type, divides "
+        "it.",
     ),
     "pow": ReductionWords(
         "raise", "^", "", "{update} is the exponent of that {thing}",
         "{target} is raised to the power of {result}", "{target} **= {update}",
         repeated="raised to the product",
-        first="Updates of one cell are multiplied first; the product, in data's type, is its "
-        "exponent, of which in integer types the low 6 bits count unless data has no axes.",
+        first="Updates of one cell are multiplied first; the product, in {data}'s type, is its "
+        "exponent, of which in integer types the low 6 bits count unless {data} has no axes.",
     ),
     "max": ReductionWords(
         "max", "", "or", "that {thing} keeps the larger of itself and {update}",

@@ -222,7 +222,7 @@ def _check_items(data: Tensor, items: Sequence[Item], indices: Sequence[Tensor])
     check_array_count(items, len(indices))
     count = sum(item.is_axis for item in items)
     many = "index arrays" if count == len(indices) else "indices"
-    own, problem = format_count(data.rank, "axis", "axes"), f"more {many} than data has axes"
+    own, problem = format_count(data.rank, "axis", "axes"), f"more {many} than axes of {data.name}"
     where = f"{format_count(count, 'index', 'indices')}, {data.name} has {own}"
     check_rule(count <= data.rank, problem, where, valid=f"0 … {data.rank}")
     once, where = sum(item.kind == "..." for item in items) <= 1, format_subscript(items)[:200]

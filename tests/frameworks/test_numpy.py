@@ -221,7 +221,7 @@ def test_at_counts_every_occurrence_and_broadcasts() -> None:
     for b in (np.zeros((1, 3, 3)), np.zeros(2)):
         with pytest.raises(ShapeRefused, match="b does not stretch"):
             at("add", TABLE, rows, b)
-    with pytest.raises(ShapeRefused, match="more index arrays than data has axes"):
+    with pytest.raises(ShapeRefused, match="more index arrays than axes of a"):
         at("add", LINE, (np.array([0]), np.array([0])), 1)
     with pytest.raises(ShapeRefused, match="do not broadcast together"):
         at("add", TABLE, (np.array([0, 1]), np.array([0, 1, 2])), 1)

@@ -79,7 +79,7 @@ def test_vectors_name_leading_axes(shape: Shape) -> None:
         first = address_vectors(tensor("d", shape), tensor("i", (length, 5)), vector_dim=0)
         assert first.result_shape == found.result_shape
         assert first.axes == found.axes
-    with pytest.raises(ShapeRefused, match="longer than data has axes"):
+    with pytest.raises(ShapeRefused, match="longer than d has axes"):
         address_vectors(tensor("d", shape), tensor("i", (5, len(shape) + 1)))
 
 

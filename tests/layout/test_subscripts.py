@@ -71,8 +71,8 @@ def test_the_line_reads_back() -> None:
 def test_what_is_refused() -> None:
     for subscript, arrays, error, message in (
         ("i, i", [0], UsageError, "differ in number"),
-        ("i, i, i, i", [0, 0, 0, 0], ShapeRefused, "more index arrays than data has axes"),
-        (":, :, :, :", [], ShapeRefused, "more indices than data has axes"),
+        ("i, i, i, i", [0, 0, 0, 0], ShapeRefused, "more index arrays than axes of a"),
+        (":, :, :, :", [], ShapeRefused, "more indices than axes of a"),
         ("..., ...", [], UsageError, "... stands once"),
         ("::0", [], ShapeRefused, "cannot have this step"),
     ):

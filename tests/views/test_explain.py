@@ -10,6 +10,7 @@ import pytest
 from recording.scenes import PLAIN, ROLES, SCENES, duplicates, outside
 
 from gscli.base import IndexRefused
+from gscli.cli import run_safely
 from gscli.traces import Trace, trace
 from gscli.views.lines import render_text
 from gscli.views.look import ViewOptions
@@ -597,3 +598,32 @@ def test_indices_that_are_stretched_are_said_to_be() -> None:
     inputs = {"arr": [[1, 2], [3, 4]], "indices": [[1]]}
     sentence = describe_purpose(trace("numpy.take_along_axis", inputs, {"axis": 1}))
     assert sentence.startswith("Each number of indices, stretched to [2,1], names a column, in ")
+
+
+def test_what_jax_reaches_in_a_wider_type_is_told_with_what_the_output_keeps(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    call = ["jax", "at-add", "[10,20,30]", "[0,2,0]", "[1.5,2,3]"]
+    assert run_safely(call) == 0
+    screen, notices = capsys.readouterr()
+    assert "output[0], twice: 10 + 1.5 + 3 = 14.5, in int64 = 14" in screen
+    assert "values is float64, output is int64" in notices
+    run_safely(["explain", *call])
+    assert "Every step runs in float64; results are then cast to int64." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("values", ["[2,3]", "[2.0,3.0]"])
+def test_quotients_of_integers_are_said_to_be_cast_nowhere(
+    values: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run_safely(["explain", "jax", "at-divide", "[10,20]", "[0,0]", values])
+    screen = capsys.readouterr().out
+    assert "the product, in x's type, divides it." in screen
+    assert "cast to" not in screen
+
+
+def test_three_slices_that_are_added_to_one_are_not_called_both(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    run_safely(["numpy", "add-at", "[[1,2]]", "[0,0,0]", "1"])
+    assert "3 times: updates add up" in capsys.readouterr().out

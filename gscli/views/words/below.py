@@ -7,7 +7,7 @@ from functools import partial
 
 from gscli.base.records import Record, group_pairs
 from gscli.base.words import format_count
-from gscli.kernel.reductions import REDUCTION_WORDS, REDUCTIONS
+from gscli.kernel.reductions import REDUCTION_WORDS, REDUCTIONS, saturating_cast
 from gscli.layout.axes import Box
 from gscli.plan.outcomes import OUTCOMES, describe_skips
 from gscli.traces import Entry, Trace
@@ -112,7 +112,7 @@ def _describe_duplicate(teller: Describer, entries: Sequence[Entry]) -> str:
         value = f" with {teller.numbers.format_value(changes[-1].new)}" if single else ""
         return f"{last.label}, the last, wins{value}"
     if not single:
-        return REDUCTION_WORDS[reduction].together.format(reduction=reduction)
+        return REDUCTION_WORDS[reduction].combines.format(reduction=reduction)
     terms = [change.update for change in changes]
     combines_first = REDUCTIONS[reduction].epilogue is not None
     terms = terms if changes[0].is_first_write or combines_first else [changes[0].old, *terms]
@@ -126,7 +126,10 @@ def _describe_duplicate(teller: Describer, entries: Sequence[Entry]) -> str:
         terms = list(changes[-1].operands)
     result = changes[-1].new
     reduced = teller.format_reduction(texts, changes[-1]) + teller.format_overflow(terms, result)
-    return f"{reduced} = {teller.numbers.format_value(result)}"
+    kept = saturating_cast(result, teller.trace.output.dtype)
+    shown, kept_text = map(teller.numbers.format_value, (result, kept))
+    cast = f", in {teller.trace.layout.dtype} = {kept_text}" * (shown != kept_text)
+    return f"{reduced} = {shown}{cast}"
 
 
 def explain_outcome_signs(

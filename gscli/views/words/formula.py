@@ -180,8 +180,11 @@ class Formula:
             filled = f"{sanitize(repr(layout.fill_value))} everywhere"
             start = f"a copy of {layout.data_name}" if layout.data_name else filled
             yield f"{self._trace.output_name} starts as {start}{kept}."
-        sentences = [describe_idle_updates(self._trace), REDUCTION_WORDS[layout.reduction].first]
-        yield from filter(None, sentences)
+        first = REDUCTION_WORDS[layout.reduction].first.format(data=layout.data_name)
+        wide, combines = layout.accumulate_dtype, layout.data_name and layout.reduction != "none"
+        if combines and not first and wide not in (None, layout.dtype):
+            first = f"Every step runs in {wide}; results are then cast to {layout.dtype}."
+        yield from filter(None, [describe_idle_updates(self._trace), first])
         if columns and columns[0].vector_dim is not None:
             named = f"a slice [{','.join(map(str, window))}]" if window else "one cell"
             yield f"Each vector of {format_count(len(columns), 'number')} names {named}."
