@@ -86,7 +86,8 @@ def parse_output_path(flag: str, path: str, endings: Sequence[str] = ()) -> str:
     is_name, hint = root[:1] not in ("", "-") or path == "-", f"{flag} ./{path or 'FILE'}"[:200]
     check_rule(is_name, f"{flag} takes the name of a file", where, kind=UsageError, hint=hint)
     is_known = ending.lower() in ("", *endings) if endings else ending.lower() not in RASTERS
-    problem = f"pictures are saved as SVG and pages as HTML, not as {ending[1:].upper()}"
+    saved = "pages are saved as HTML" if ".html" in endings else "pictures are saved as SVG"
+    problem = f"{saved}, not as {ending[1:].upper()}"
     name = quote_word(root + (endings or (".svg",))[0])
     others = "which a browser prints" if ".html" in endings else f"then rsvg-convert {name} -o FILE"
     hint = f"{flag if endings else '--svg'} {name}, {others}"

@@ -133,7 +133,8 @@ def check_node_test_target(folder: str, names: Iterable[str]) -> None:
     target = Path(folder)
     with write_errors(sanitize(folder)):
         if target.exists() and any(target.iterdir()):
-            raise CannotWrite("the folder holds something already", where=sanitize(folder))
+            problem, hint = "the folder holds something already", "name a new or an empty folder"
+            raise CannotWrite(problem, where=sanitize(folder), hint=hint)
 
 
 def write_node_tests(folder: str, packs: Mapping[str, Sequence[FuzzCase]]) -> int:

@@ -216,6 +216,24 @@ def test_standard_input_is_read_by_one_word(
     assert "standard input (-) can be read only once" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("line", "told_so"),
+    [
+        ("gather [1] [0] --svg x.html", "error: pictures are saved as SVG, not as HTML"),
+        ("gather [1] [0] --html x.svg", "error: pages are saved as HTML, not as SVG"),
+        ("cases onnx.gather --cases 2 -o .", "help: name a new or an empty folder"),
+    ],
+)
+def test_a_refused_name_of_an_output_is_not_praised(
+    line: str, told_so: str, capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path,
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "something").write_text("")
+    assert run_safely(line.split()) in (ExitCode.USAGE, ExitCode.UNWRITABLE)
+    assert told_so in capsys.readouterr().err
+
+
 def test_help_of_a_command_is_its_help() -> None:
     for words in (["scatter-nd"], ["tf", "gather-nd"], ["compare", "gather"], ["explain", "take"]):
         assert screen("help", *words) == screen(*words, "--help")
