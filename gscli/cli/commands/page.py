@@ -9,6 +9,7 @@ The page needs no server and no network.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from gscli.base import ContentRefused, GscliError, UsageError, check_rule
@@ -49,10 +50,8 @@ def _load_run(path: str) -> Trace | ComparisonResult:
     from gscli.lab.documents import RUN_HINT
     from gscli.views.page import replay_document
 
-    is_stream = path == "-"
-    with (
-        read_standard_input(None, TEXT_LIMIT) if is_stream else open_content(path, TEXT_LIMIT)
-    ) as content:
+    opening = partial(read_standard_input, None) if path == "-" else partial(open_content, path)
+    with opening(TEXT_LIMIT) as content:
         place, text = sanitize(content.name), content.read_all(TEXT_LIMIT, "the text")
         try:
             document = parse_json(text, place).value
