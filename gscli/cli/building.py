@@ -273,9 +273,8 @@ def format_option_help(option: CommandOption) -> str:
     if not option.choices or option.alone:
         facts = [f"default: {option.default}"] if option.shows_default else []
         if option.kind is int and option.minimum > 0:
-            limited = option.maximum < MAX_NUMBER
             between = f"{option.minimum}<=x<={option.maximum}"
-            facts.append(between if limited else f"x>={option.minimum}")
+            facts.append(between if option.maximum < MAX_NUMBER else f"x>={option.minimum}")
         return option.help + (f"  [{'; '.join(facts)}]" if facts else "")
     default = f" (default {option.default})" if option.default is not None else ""
     return f"{option.help}: {' '.join(option.choices)}{default}"
@@ -301,8 +300,7 @@ def _parse_number(option: CommandOption, value: object) -> float:
             if option.minimum <= number <= option.maximum:
                 return number
     least = option.minimum
-    limited = option.maximum < MAX_NUMBER
-    valid = f"{least} … {option.maximum}" if limited else f"{least} and more"
+    valid = f"{least} … {option.maximum}" if option.maximum < MAX_NUMBER else f"{least} and more"
     valid = valid if least >= 0 else "…, -1, 0, 1, …"
     kind = "a number" if is_float else "another number" if is_integer else "a whole number"
     raise make_value_error(option.flags[-1].lstrip("-"), text, kind, valid)
@@ -332,17 +330,20 @@ def make_operator_command(
 
     `unused`: shared options that the action has no use for; the parser does not know them.
     """
-    own = list_declarations(action)
+    own = [WORDS, *list_own_options(operator), *list_declarations(action)]
+    # an only input is indices, which have no gradient
+    verb = "gscli explain" if path == "gscli grad" and len(operator.inputs) == 1 else path
+    command = operator.command_line.replace("gscli", verb.strip(), 1)
 
     def run(words: Sequence[str], settings: Settings, **options: Any) -> int:
         texts, named = _pop_prefixed(options, "attr_"), _pop_prefixed(options, "input_")
         from gscli.cli.call import Call
 
-        return action(Call(operator, words, named, texts, settings), **options)
+        return action(Call(operator, words, named, texts, settings, command), **options)
 
     return Command(
-        operator.command, run, [*_shared_options(operator, unused)], _format_help(operator, path),
-        [WORDS, *list_own_options(operator), *own], format_input_metavars(operator),
+        operator.command, run, [*_shared_options(operator, unused)],
+        _format_help(operator, command), own, format_input_metavars(operator),
     )  # fmt: skip
 
 
@@ -420,10 +421,8 @@ def _format_attribute_help(attribute: Attribute) -> str:
     return "".join(parts)
 
 
-def _format_help(operator: Operator, path: str) -> str:
+def _format_help(operator: Operator, command: str) -> str:
     """Help: the docstring, then runnable examples, the second of explain."""
-    own, bare = path.removeprefix("gscli").strip(), operator.command_line.removeprefix("gscli ")
-    has_values = len(operator.inputs) > 1  # an only input is indices, which have no gradient
-    verbs = dict.fromkeys([own] * (has_values or own != "grad") + ["explain"])
-    lines = [f"  gscli {verb}{' ' * bool(verb)}{bare} {operator.example}" for verb in verbs]
+    commands = dict.fromkeys([command, operator.command_line.replace("gscli", "gscli explain", 1)])
+    lines = [f"  {each} {operator.example}" for each in commands]
     return "\n\n".join([operator.doc, "\n".join(["\b\nExamples:", *lines])])

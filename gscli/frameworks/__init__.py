@@ -202,11 +202,13 @@ def check_mapping(what: str, value: object) -> None:
 
 
 def assign_inputs(
-    operator: Operator, words: Sequence[str], named: Arguments, texts: Collection[str] = ()
-) -> dict[str, str]:
+    operator: Operator, words: Sequence[str], named: Arguments, texts: Collection[str] = (),
+    command: str = "",
+) -> dict[str, str]:  # fmt: skip
     """Which word is which input: positions in the framework's order, `--NAME` for any of them.
 
     `texts`: names of the attributes that are set, which a word too many does not mean.
+    `command`: what was called, where it is not the operator alone.
 
     >>> from gscli.frameworks.onnx import gather
     >>> assign_inputs(gather, ["i.npy"], {"data": "d.npy"})
@@ -215,8 +217,9 @@ def assign_inputs(
     waiting = [item for item in operator.inputs if item.name not in named]
     fixed = [item for item in waiting if item.kind != "many"]
     surplus = len(words) - len(fixed)
-    usage = " ".join([operator.command_line, *(item.name.upper() for item in operator.inputs)])
-    example = f"{operator.command_line} {operator.example}"
+    command = command or operator.command_line
+    usage = " ".join([command, *(item.name.upper() for item in operator.inputs)])
+    example = f"{command} {operator.example}"
     if surplus > 0 and len(fixed) == len(waiting):
         extra, got = words[len(fixed) :], len(words) + len(named)
         problem = f"{operator.command} takes {len(operator.inputs)} inputs, got {got}"
@@ -246,7 +249,7 @@ def assign_inputs(
         elif not item.optional:
             problem = f"{operator.command} needs {item.name}"
             for holder in filter(re.compile(r"[^:]+\.(npz|safetensors)$").match, words):
-                call = f"{operator.command_line} {quote_word(holder)} --NAME FILE"
+                call = f"{command} {quote_word(holder)} --NAME FILE"
                 example = f"{call} names what {holder} does not hold"
             raise UsageError(problem, where=usage, hint=example)
     return result

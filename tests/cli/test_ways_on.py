@@ -1123,3 +1123,34 @@ def test_opaque_elements_reach_another_type_by_way_of_safetensors(
     assert refusal(command, capsys) == (0, "")
     assert refusal("gscli convert b.safetensors f.npy --dtype float32", capsys)[0] == 0
     assert np.load("f.npy").tolist() == [0.5, -2]
+
+
+@pytest.mark.parametrize(
+    ("words", "called", "example"),
+    [
+        ("explain caffe2 scatter-assign", "explain caffe2 scatter-assign DATA", "explain caffe2"),
+        ("grad tf segment-max [1.5]", "grad tensorflow segment-max DATA", "grad tensorflow"),
+        ("check torch gather [1] [0] [2]", "check torch gather INPUT", "check torch gather"),
+        ("check gather [1]", "check gather DATA", "check gather"),
+        ("gather [1]", "gather DATA", "gather"),
+        # indices have no gradient: an example of grad would be refused
+        ("grad torch one-hot", "explain torch one-hot INPUT", "explain torch one-hot"),
+    ],
+)
+def test_a_wrong_number_of_inputs_is_answered_with_the_command_that_was_called(
+    words: str, called: str, example: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_safely(words.split()) == 2
+    err = capsys.readouterr().err
+    assert f" gscli {called}" in err
+    (way,) = re.findall(r"help: gscli (.*)", err)
+    assert way.startswith(f"{example} ")
+    assert run_safely(shlex.split(way)) in (0, 1)
+
+
+def test_help_of_grad_says_where_no_program_is_written(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("grad", "torch", "nll-loss")
+    assert run_safely([*words, "--help"]) == 0
+    assert "but where gathers reduce: all torch jax" in " ".join(capsys.readouterr().out.split())
+    assert run_safely([*words, "[[-1.0,-2]]", "[1]", "--reduction", "none", "--code", "all"]) == 2
+    assert "a gather whose cells are reduced" in capsys.readouterr().err

@@ -202,18 +202,18 @@ def parse_attributes(operator: Operator, texts: Mapping[str, str]) -> dict[str, 
 class Call:
     """One call from the shell: what was typed, and where they are asked for its inputs and plan.
 
-    `words` are inputs in order, `named` those by name, `texts` attributes. `is_lazy`: data stay in
-    their store or open file.
+    `words` are inputs in order, `named` those by name, `texts` attributes, `command` the words
+    before them. `is_lazy`: data stay in their store or open file.
     """
 
     is_lazy = False
 
     def __init__(
         self, operator: Operator, words: Sequence[str], named: Mapping[str, str],
-        texts: Mapping[str, str], settings: Settings,
+        texts: Mapping[str, str], settings: Settings, command: str = "",
     ) -> None:  # fmt: skip
         self.operator, self.words, self.named, self.texts = operator, words, named, texts
-        self.settings, self._began = settings, time.perf_counter()
+        self.settings, self.command, self._began = settings, command, time.perf_counter()
 
     @property
     def input_texts(self) -> list[str]:
@@ -228,7 +228,7 @@ class Call:
         container = find_container(words) if len(operator.inputs) > 1 else ""
         typed = {**self.named}
         if not container:
-            typed = assign_inputs(operator, words, self.named, self.texts)
+            typed = assign_inputs(operator, words, self.named, self.texts, self.command)
         if settings.output is not None:
             named = [f"{container}::", *typed.values(), settings.expect or ""]
             check_replaced(settings.output, named)
