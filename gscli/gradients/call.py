@@ -49,7 +49,8 @@ class Gradients:
         run = self.trace
         indices = [run.inputs[name] for name in run.inputs.keys() - set(run.layout.value_names)]
         is_open = any(array.ndim or array.dtype.kind == "b" for array in indices)
-        reduction = run.reduction * (is_open and not run.attributes.get("unique_indices"))
+        are_unique = run.attributes.get("unique_indices") and not run.duplicates(limit=0).total
+        reduction = run.reduction * (is_open and not are_unique)
         call = run.operator.full_name + " --reduce" * bool(run.attributes.get("reduce"))
         pairs = self.convention.missing
         return next((why for what, why in pairs if what == reduction or fnmatch(call, what)), "")
@@ -130,9 +131,8 @@ def choose_dtype(operator: Operator, inputs: CallInputs) -> str | None:
     dtype, *others = types or {"float64"}
     is_text = any(array.dtype.kind == "U" for array in values.values())
     is_typed = all(inputs.is_typed[name] for name in open_names)
-    if others or dtype not in DIFFERENTIABLE or is_text or is_typed:
-        return None
-    return dtype
+    keeps_types = others or dtype not in DIFFERENTIABLE or is_text or is_typed
+    return None if keeps_types else dtype
 
 
 def value_inputs(layout: Layout, inputs: Arrays) -> dict[str, Array]:

@@ -46,7 +46,7 @@ class Convention(Record):
 # The specification's loop itself: an update that equals its cell leaves the cell as it is.
 LOOP = Convention("loop", counts_start=True)
 
-_UNIQUE = "JAX itself has the gradient of updates only with unique_indices=True"
+_UNIQUE = "JAX itself has the gradient of updates only with unique_indices=True and no duplicates"
 _REDUCED = "PyTorch itself has no gradient of scatter with reduce"
 _VARIABLE = "TensorFlow itself has no gradient through a variable"
 

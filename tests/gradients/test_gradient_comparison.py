@@ -113,7 +113,9 @@ def test_a_framework_that_is_named_and_cannot_say_it_gives_no_gradients() -> Non
 @pytest.mark.parametrize(("reduction", "is_missing"), [("mul", True), ("add", False)])
 def test_gradients_that_jax_itself_lacks_are_told(reduction: str, is_missing: bool) -> None:
     words = ("scatter-nd", "[8,3.0]", "[[0],[0],[1]]", "[2,4,5.0]", "--reduction", reduction)
-    sentence = "JAX itself has the gradient of updates only with unique_indices=True"
+    sentence = (
+        "JAX itself has the gradient of updates only with unique_indices=True and no duplicates"
+    )
     assert run(*words, "--width", "120")[1].splitlines().count(sentence) == is_missing
     assert sentence not in run(*words, "--as", "numpy,onnx")[1]
     assert sentence not in run(*words, "-q")[1]
