@@ -95,7 +95,8 @@ def _write_whole(
             progress(count)
         return count
 
-    writer.write(write_part, {member or DEFAULT_MEMBER: array}, suffix)
+    name = target if suffix in TEXT_SUFFIXES else member or DEFAULT_MEMBER  # a text has no names
+    writer.write(write_part, {name: array}, suffix)
     if suffix in TEXT_SUFFIXES and length > TEXT_LIMIT and array.size <= most:
         _warn_of_large_text(target, length, TEXT_LIMIT, "bytes of text")
 

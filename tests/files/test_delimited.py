@@ -101,8 +101,9 @@ def test_text_that_would_not_come_back_is_not_written(text: str, tmp_path: Path)
 def test_what_a_table_cannot_hold(tmp_path: Path) -> None:
     path = str(tmp_path / "x.csv")
     for shape in [(2, 2, 2), (0,), (0, 3), (3, 0)]:
-        with pytest.raises(ShapeRefused, match="cannot hold shape"):
+        with pytest.raises(ShapeRefused, match="cannot hold shape") as caught:
             save(path, np.zeros(shape))
+        assert caught.value.where == path
     for array, name in ((np.array([1j]), "complex128"), (np.array([b"a"]), "S1")):
         with pytest.raises(DtypeRefused, match=rf"hold {name}\b"):
             save(path, array)

@@ -95,8 +95,9 @@ def test_a_new_tensor_or_shape_keeps_the_others_and_the_free_text(tmp_path: Path
 def test_what_the_format_cannot_hold(tmp_path: Path) -> None:
     path = str(tmp_path / "x.safetensors")
     for array in (np.array(["a"]), np.array([1j]), np.array([1], ml_dtypes.int4)):
-        with pytest.raises(DtypeRefused, match="no element type"):
+        with pytest.raises(DtypeRefused, match="no element type") as caught:
             save(path, array)
+        assert caught.value.hint == "use .npy or .json"
     with pytest.raises(UsageError, match="no name"):
         save(f"{path}::__metadata__", np.arange(3))
     assert not list(tmp_path.iterdir())

@@ -198,8 +198,7 @@ def write(out: Output, arrays: Arrays, suffix: str) -> None:
     What would not be read as it was written is refused: complex numbers, more than two axes, no
     elements, text that looks like a number.
     """
-    ((name, array),) = arrays.items()
-    where = sanitize(name, 60)
+    ((where, array),) = arrays.items()
     if array.ndim > 2 or not array.size:  # noqa: PLR2004 -- rows and columns
         problem = f"a table cannot hold shape {format_shape(array.shape)}"
         raise ShapeRefused(problem, where=where, hint="use .npy or .json")

@@ -52,7 +52,7 @@ def write(out: Output, arrays: Arrays, _suffix: str) -> None:
     """Write a new file with one dataset, by way of a temporary one: the library goes back in it."""
     ((name, array),) = arrays.items()
     _check_path(name)
-    stored = _as_stored(array, name)
+    stored = _as_stored(array)
     with temp_file_errors(None), TemporaryFile() as whole:
         with import_extra("h5py", "hdf5").File(whole, "w") as file:
             file.create_dataset(name, data=stored)
@@ -64,7 +64,7 @@ def write(out: Output, arrays: Arrays, _suffix: str) -> None:
 def write_into(out: Output, old: Content, name: str, array: Array) -> None:
     """Write the old file with one dataset changed or added; everything else stays."""
     _check_path(name)
-    stored = _as_stored(array, name)
+    stored = _as_stored(array)
     cells = np.ascontiguousarray(stored).reshape(-1).view(np.uint8).data
     form = {"dtype": stored.dtype.str, "shape": stored.shape, "payload": len(cells)}
     question = {"action": "change", "member": name.strip("/"), **form}
@@ -95,9 +95,9 @@ def _check_path(name: str) -> None:
     check_rule(is_path, problem, kind=CannotWrite, hint=hint)
 
 
-def _as_stored(array: Array, name: str) -> Array:
+def _as_stored(array: Array) -> Array:
     """An array as a file can hold it: small types, which HDF5 does not know, as opaque bytes."""
     if array.dtype.kind == "U" or array.dtype.name == "float8_e5m2":
-        problem, where = f"HDF5 files cannot hold {dtype_name(array.dtype)}", sanitize(name, 60)
-        raise DtypeRefused(problem, where=where, hint="use .npy")
+        problem = f"HDF5 files cannot hold {dtype_name(array.dtype)}"
+        raise DtypeRefused(problem, hint="use .npy or .json")
     return array.view(f"V{array.dtype.itemsize}") if is_narrow_dtype(array.dtype) else array

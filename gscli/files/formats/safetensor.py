@@ -128,9 +128,9 @@ def write(
     check_rule(METADATA not in arrays, f"{METADATA} is no name for a tensor", kind=UsageError)
     codes = {label: code for code, label in TYPES.items()}
     labels = {name: dtype_name(array.dtype) for name, array in arrays.items()}
-    for name, label in labels.items():
-        problem, where = f".safetensors has no element type {label}", sanitize(name, 60)
-        check_rule(label in codes, problem, where, kind=DtypeRefused, valid=", ".join(codes))
+    for label in labels.values():
+        problem, hint = f".safetensors has no element type {label}", "use .npy or .json"
+        check_rule(label in codes, problem, kind=DtypeRefused, valid=", ".join(codes), hint=hint)
     ranks = list(codes)
     ordered = sorted(arrays, key=lambda name: (ranks.index(labels[name]), name))
     document: dict[str, object] = {METADATA: dict(metadata)} if metadata else {}

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gscli.base import ContentRefused, DtypeRefused, LimitRefused
+from gscli.base import ContentRefused, DtypeRefused, LimitRefused, check_rule
 from gscli.base.arrays import (
     Array,
     Arrays,
@@ -77,15 +77,15 @@ def write(out: Output, arrays: Arrays, _suffix: str) -> None:
     """
     ((name, array),) = arrays.items()
     label = dtype_name(array.dtype)
-    if label not in _NAMES:
-        raise DtypeRefused(f"a TensorProto has no element type {label}", valid=", ".join(_NAMES))
+    problem, valid = f"a TensorProto has no element type {label}", ", ".join(_NAMES)
+    check_rule(label in _NAMES, problem, kind=DtypeRefused, valid=valid, hint="use .npy or .json")
     check_limit(array.nbytes, _MESSAGE_LIMIT, sanitize(name, 60), "the tensor", hint="")
     head = [encode_varint_field(_DIMS, length) for length in array.shape]
     head.append(encode_varint_field(_DATA_TYPE, _NAMES.index(label) + 1))
     if label == "str":
-        texts = [_encode_text(value, name) for value in array.reshape(-1).tolist()]
+        texts = [_encode_text(value) for value in array.reshape(-1).tolist()]
         head += [encode_bytes_header(_STRING_DATA, len(text)) + text for text in texts]
-    encoded = _encode_text(name, name)
+    encoded = _encode_text(name)
     out(b"".join(head) + encode_bytes_header(_NAME, len(encoded)) + encoded)
     if label != "str":
         packed = _pack_elements(array, label)
@@ -199,11 +199,11 @@ def _parse_text(stored: Any, count: int, where: str, limit: int) -> Array:
     return array_of_dtype(values, np.dtype("str"), lambda number: f"{where}: text {number}", limit)
 
 
-def _encode_text(value: str, name: str) -> bytes:
+def _encode_text(value: str) -> bytes:
     try:
         return value.encode("utf-8")
     except UnicodeEncodeError as error:
-        raise DtypeRefused("a text holds half a character", where=sanitize(name, 60)) from error
+        raise DtypeRefused("a text holds half a character", hint="use .npy or .json") from error
 
 
 # Of a message: two bytes can stand for an empty one that takes a hundred in memory.
