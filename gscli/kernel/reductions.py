@@ -205,14 +205,13 @@ REDUCTION_WORDS: dict[Reduction, ReductionWords] = {
     "div": ReductionWords(
         "divide", "/", "", "{update} divides that {thing}", "{target} is divided by {result}",
         "{target} /= {update}", repeated="divided by all",
-        first="Updates of one cell are multiplied first; the product, in {data}'s type, divides "
-        "it.",
+        first="Updates of a cell are multiplied first; the product, in {data}'s type, divides it.",
     ),
     "pow": ReductionWords(
         "raise", "^", "", "{update} is the exponent of that {thing}",
         "{target} is raised to the power of {result}", "{target} **= {update}",
         repeated="raised to the product",
-        first="Updates of one cell are multiplied first; the product, in {data}'s type, is its "
+        first="Updates of a cell are multiplied first; the product, in {data}'s type, is its "
         "exponent, of which in integer types the low 6 bits count unless {data} has no axes.",
     ),
     "max": ReductionWords(

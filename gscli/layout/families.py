@@ -309,11 +309,9 @@ def address_vectors(
         hint = f"the coordinates of one vector run along the {end} axis here{other}"
         if vector_dim and indices.rank == 1:
             hint = suggest_vectors(indices)
-        shape, problem = (
-            format_shape(indices.shape),
-            f"index vectors are longer than {data.name} has axes",
-        )
-        where = f"{indices.name} {shape}: {end} axis {length} is the vector length"
+        problem = f"index vectors are longer than {data.name} has axes"
+        shape = f"{indices.name} {format_shape(indices.shape)}"
+        where = f"{shape}: {end} axis {length} is the vector length"
         details = (str(data), *([f"batch_dims {batch_dims}"] if batch_dims else []))
         valid = f"at most {format_count(longest, 'number')}"
         raise ShapeRefused(problem, where=where, details=details, valid=valid, hint=hint)
