@@ -172,7 +172,7 @@ MAX_INPUT_CELLS = 1 << 16
 
 
 def add_equivalents(comparing: ComparisonResult, inputs: CallInputs) -> ComparisonResult:
-    """The comparison with what gives the reference's answer in each framework that cannot say this.
+    """The comparison with what gives the reference's answer in each framework without a row.
 
     `inputs`: its own as they were read, of which files are named in the command.
     Frameworks that were not asked for are told of too, unless some were. Nothing is said where

@@ -155,10 +155,10 @@ class UnsupportedRuleSet(Record):
         ...         UnsupportedRuleSet("B", "no axis=1", True),
         ...     ]
         ... )
-        ['A, B cannot say this: no axis=1']
+        ['No row for A, B: no axis=1']
         """
         labels = group_pairs((row.reason, row.operator_names) for row in rows)
-        lines = [f"{', '.join(names)} cannot say this: {why}" for why, names in labels.items()]
+        lines = [f"No row for {', '.join(names)}: {why}" for why, names in labels.items()]
         shown = {row.label.partition(" ")[0]: row.equivalent for row in rows if row.equivalent}
         return [*lines, *(f"The same in {title}: {text}" for title, text in shown.items())]
 

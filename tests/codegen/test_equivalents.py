@@ -16,7 +16,7 @@ from gscli.cli import run_safely
 
 def test_frameworks_without_the_operation_are_told_what_gives_the_same() -> None:
     told = gscli("compare", "scatter-elements", "[1,2,3]", "[0,2]", "[4,5]").stdout.decode()
-    assert "JAX, TensorFlow cannot say this: no scatter-elements." in told
+    assert "No row for JAX, TensorFlow: no scatter-elements." in told
     way = "(gscli explain scatter-elements '[1,2,3]' '[0,2]' '[4,5]' --code jax)"
     assert f"The same in JAX: x.at[i], exact for these indices {way}." in told
     assert "The same in TensorFlow: tf.tensor_scatter_nd, exact" in told
@@ -27,7 +27,7 @@ def test_frameworks_without_the_operation_are_told_what_gives_the_same() -> None
 )
 def test_a_subscript_names_the_axis_of_the_call(data: str, axis: str, subscript: str) -> None:
     told = gscli("compare", "gather", data, "[[0],[1]]", "--axis", axis).stdout.decode()
-    assert "PyTorch index_select and embedding cannot say this: no such shapes." in told
+    assert "No row for PyTorch index_select and embedding: no such shapes." in told
     assert f"The same in PyTorch: {subscript}, exact" in told
 
 

@@ -354,7 +354,7 @@ def test_the_limit_holds_for_all_different_answers_together() -> None:
 @pytest.mark.parametrize(("words", "text"), [
     (["gather", "[1,2,3]", "[0,1]", "--lines"], "--lines draws one short axis"),
     (["take", "[[1,2],[3,4]]", "[0,3]"], "another shape: [2,2]  1 2 0 0"),
-    (["gather", "[1,2,3]", "[0]", "--axis", "3"], "All 20 rule sets that can say this refuse."),
+    (["gather", "[1,2,3]", "[0]", "--axis", "3"], "All 20 rule sets with a row refuse."),
     (["gather-elements", "[[1]]", "[0]", "--as", "onnx,torch"],
      "\n  data has 2 axes, indices has 1: indices needs as many axes as data\n"),
 ])  # fmt: skip

@@ -261,10 +261,10 @@ class ComparisonTexts:
             count = len(comparing.groups[0].rows)
             verb = "refuse" if self.reference is None else "agree" if count > 1 else "answer"
             missing = [row.label for row in comparing.unsupported if row.is_requested]
-            more = f"; {join_names(missing)}, asked for, cannot" if missing else ""
+            more = f"; no row for {join_names(missing)}, asked for" if missing else ""
             if count == 1:
                 return f"1 {noun} {verb}s{more or '; there is no other to compare it with'}."
-            able = " that can say this" if comparing.unsupported else ""
+            able = " with a row" if comparing.unsupported else ""
             whole = "Both" if count == 2 else f"All {count}"  # noqa: PLR2004
             return f"{whole} {noun}s{able} {verb}{more}."
         answers = len(self.comparing.answers)
