@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import islice, permutations
 from typing import TypeAlias
@@ -104,24 +105,25 @@ def iter_modes(
 
 
 def iter_rule_sets(call: CallVariants) -> Iterator[CandidateCause]:
-    """The answers of `compare` to the same call, where it has words for it."""
+    """The answers of `compare` to the same call, where it has words for it: it has none for a
+    reduction without the cell's own value.
+    """
     trace, operator = call.trace, call.trace.operator
-    for comparison in list_call_mappings(operator, flat=trace.layout.is_flattened):
+    mappings = list_call_mappings(operator, flat=trace.layout.is_flattened)
+    for comparison in mappings if trace.layout.include_self else ():
         fixed = comparison.fixed_attributes.items()
         # None is the framework's own choice, by which the answers differ, not the call.
         is_rule_set = all(trace.attributes.get(name) in (value, None) for name, value in fixed)
         if not is_rule_set or trace.attributes.get("subscript") is not None:
             continue
-        try:
+        with suppress(GscliError):
             inputs = find_concept_inputs(comparison, trace.inputs)
             words = find_concept_arguments(operator, comparison, trace.attributes, trace.inputs)
             comparing = compare(comparison.concept, inputs, run=call.run, **words)
-        except GscliError:
-            continue
-        for group in comparing.groups:
-            if group.first.output is not None:
-                yield f"the rules are those of {', '.join(group.labels)}", group.first.output
-        return
+            for group in comparing.groups:
+                if group.first.output is not None:
+                    yield f"the rules are those of {', '.join(group.labels)}", group.first.output
+            return
 
 
 # --- other rules for the same addresses ---------------------------------------------------------

@@ -630,6 +630,36 @@ def test_indices_that_lie_elsewhere_have_rule_sets(
     assert f"  the rules are those of {rules}" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("call", "expected", "flag"),
+    [
+        (
+            "torch scatter-reduce [10,20] [0,0] [1,3] --dim 0 --reduce sum --no-include-self",
+            "[14,20]",
+            "--include-self",
+        ),
+        (
+            "torch scatter-reduce [11,20] [0,0] [1,3] --dim 0 --reduce mean --no-include-self",
+            "[5,20]",
+            "--include-self",
+        ),
+        (
+            "openvino scatter-elements-update [1] [0,0] [1,3] 0 --reduction sum --no-use-init-val",
+            "[5]",
+            "--use-init-val",
+        ),
+    ],
+)
+def test_an_option_that_compare_has_no_word_for_is_named_and_no_rule_set(
+    call: str, expected: str, flag: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The rules of PyTorch's scatter_reduce, say, are what was run, and gave another answer."""
+    assert run_safely([*call.split(), "--expect", expected, "--width", "300"]) == 1
+    causes = capsys.readouterr().out
+    assert "the rules are those of" not in causes
+    assert f"  it is called with {flag} (" in causes
+
+
 @pytest.mark.parametrize(("words", "expected"), [(": [1]", "[[6,7]]"), ("[1] [0]", "[[6,7]]")])
 def test_a_subscript_of_more_is_no_other_call_of_compare(
     words: str, expected: str, capsys: pytest.CaptureFixture[str]
