@@ -200,6 +200,21 @@ def test_expected_gradients_and_strict_decide_the_exit_code() -> None:
     assert json.loads(told.stdout)["expectation"]["causes"][-1] == "ties go to all, whole"
 
 
+@pytest.mark.parametrize(
+    ("words", "begin"), [
+    (("at-multiply",), "JAX itself has the gradient of values only with unique_indices=True"),
+    (("at-multiply", "--of", "x"), ""),
+    (("at-add",), ""),
+])  # fmt: skip
+def test_json_says_what_the_framework_has_no_gradient_of(
+    words: tuple[str, ...], begin: str
+) -> None:
+    told = call_gscli("grad", "jax", *words, "[1.0,2]", "[0,0]", "[3.0,4]", "--json").stdout
+    missing = json.loads(told)["missing"]
+    assert missing.startswith(begin)
+    assert bool(missing) == bool(begin)
+
+
 def test_the_limit_is_also_that_of_ties_in_json() -> None:
     words = ("[1.0,2.0,3.0]", "[0,0,1,1]", "[5.0,5.0,6.0,6.0]", "--reduction", "max", "--json")
     told = call_gscli("grad", "scatter-elements", *words, "--limit", "1").stdout

@@ -182,6 +182,7 @@ def _make_document(
 ) -> dict[str, Any]:
     from gscli.files.formats.jsonarray import dump_arrays, dump_json
     from gscli.gradients.sharing import find_shared_cells
+    from gscli.views.words.gradient_words import describe_missing
 
     if settings.json == "output":
         return dump_json(chosen[_choose_name(chosen, "", "--of")])
@@ -194,6 +195,7 @@ def _make_document(
         "convention": gradients.convention.name,
         "gradients": dump_arrays(chosen),
         "ties": [cell.to_dict() for cell in cells], "tie_count": count,
+        "missing": describe_missing(gradients, chosen),
     }  # fmt: skip
     return document if verdict is None else {**document, "expectation": verdict.to_dict()}
 

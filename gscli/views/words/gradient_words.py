@@ -161,11 +161,17 @@ def describe_shared_cell(gradients: Gradients, cell: SharedCell, teller: Describ
     return f"{place}: {labels}{too} equal {value}; {TIES[convention.ties]}{absent}"
 
 
+def describe_missing(gradients: Gradients, chosen: Arrays) -> str:
+    """Why the framework itself has no gradient of one that is shown; "" where it has."""
+    missing, updates = gradients.missing, gradients.trace.layout.value_names[1]
+    is_meant = updates in chosen or "updates" not in missing
+    return missing.replace("updates", str(updates)) * is_meant
+
+
 def iter_sentences(gradients: Gradients, chosen: Arrays) -> Iterator[str]:
     """What no gradient itself shows: the loop's own, and what is missing."""
-    missing, updates = gradients.missing, gradients.trace.layout.value_names[1]
-    if missing and (updates in chosen or "updates" not in missing):
-        yield missing.replace("updates", str(updates))
+    if missing := describe_missing(gradients, chosen):
+        yield missing
     divides = ", for it divides by no factor" * (gradients.trace.reduction == "mul")
     others = gradients.arrays if gradients.convention == LOOP else gradients.compute(LOOP)
     for name, array in chosen.items():
