@@ -154,7 +154,7 @@ class GscliError(Exception):
         return tuple(chain.from_iterable(lines))
 
     def to_dict(self) -> dict[str, object]:
-        """The JSON form: `{code, problem, where, valid, hint}` plus the detail lines."""
+        """The JSON form: `{code, kind, problem, where, details, valid, hint}`."""
         return {
             "code": int(self.code),
             "kind": type(self).__name__,
