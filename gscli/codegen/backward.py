@@ -98,7 +98,7 @@ def write_backward(
     of each input. `origins`: where the inputs were read.
     """
     if gradients.trace.layout.fold is not None:
-        problem = "no program is written of a gather whose cells are reduced"
+        problem = "no program is written of a gather that computes with what it reads"
         hint = "leave out --code: the gradients themselves are computed"
         raise UsageError(problem, where="--code", hint=hint)
     try:

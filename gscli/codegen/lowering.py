@@ -324,7 +324,7 @@ def translate_call(analysis: CallAnalysis, target: TargetFramework) -> Translati
     """The call as steps of the target; CannotTranslate tells why there are none."""
     layout = analysis.layout
     if layout.fold is not None:
-        raise CannotTranslate("gscli writes no lines for a gather that reduces what it reads")
+        raise CannotTranslate("gscli writes no lines for a gather that computes with what it reads")
     lowering, composed = IndexLowering(analysis, target), False
     steps = lowering.steps
     if layout.is_noop:

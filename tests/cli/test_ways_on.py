@@ -1151,6 +1151,6 @@ def test_a_wrong_number_of_inputs_is_answered_with_the_command_that_was_called(
 def test_help_of_grad_says_where_no_program_is_written(capsys: pytest.CaptureFixture[str]) -> None:
     words = ("grad", "torch", "nll-loss")
     assert run_safely([*words, "--help"]) == 0
-    assert "but where gathers reduce: all torch jax" in " ".join(capsys.readouterr().out.split())
+    assert "but where gathers compute: all torch jax" in " ".join(capsys.readouterr().out.split())
     assert run_safely([*words, "[[-1.0,-2]]", "[1]", "--reduction", "none", "--code", "all"]) == 2
-    assert "a gather whose cells are reduced" in capsys.readouterr().err
+    assert "a gather that computes with what it reads" in capsys.readouterr().err

@@ -249,7 +249,7 @@ def test_what_gscli_writes_no_lines_for_is_no_lack_of_the_framework() -> None:
         ("torch.embedding_bag", bags, "openvino"),
     ):
         found = answer(name, inputs, target)
-        reason = "gscli writes no lines for a gather that reduces what it reads"
+        reason = "gscli writes no lines for a gather that computes with what it reads"
         assert found.to_dict()["reason"] == reason
 
 
