@@ -12,6 +12,7 @@ from gscli.base.arrays import Array, Arrays
 from gscli.base.records import group_pairs
 from gscli.base.words import entry_name, format_count, format_shape
 from gscli.frameworks import TITLES
+from gscli.gradients import choose_policy
 from gscli.gradients.call import Gradients, find_other_cells
 from gscli.gradients.conventions import LOOP, Convention
 from gscli.gradients.flow import FlowTrace
@@ -86,7 +87,7 @@ def describe_purpose(gradients: Gradients) -> str:
     run, convention = gradients.trace, gradients.convention
     layout, data = run.layout, run.layout.data_name
     if run.kind == "gather":
-        kept = " that is not dropped" * (gradients.walk().layout.policy != layout.policy)
+        kept = " that is not dropped" * (choose_policy(layout, convention) != layout.policy)
         return (_FOLD if layout.fold else _GATHER).format(data=data, kept=kept)
     scale = layout.updates and layout.updates.scale
     sentence = _PURPOSES[run.reduction].format(
@@ -165,7 +166,7 @@ def describe_missing(gradients: Gradients, chosen: Arrays) -> str:
     """Why the framework itself has no gradient of one that is shown; "" where it has."""
     missing, updates = gradients.missing, gradients.trace.layout.value_names[1]
     is_meant = updates in chosen or "updates" not in missing
-    return missing.replace("updates", str(updates)) * is_meant
+    return missing.replace("updates", str(updates)) if is_meant else ""
 
 
 def iter_sentences(gradients: Gradients, chosen: Arrays) -> Iterator[str]:
