@@ -13,6 +13,7 @@ from gscli.codegen.analysis import CallAnalysis
 from gscli.codegen.index_numbers import IndexHandling
 from gscli.codegen.native import NativeOp, TargetFramework
 from gscli.codegen.placement import IndexLowering, LoweredIndices
+from gscli.codegen.render import load_language
 from gscli.codegen.steps import CannotTranslate, Constant, SnippetProgram, Value
 from gscli.kernel.reductions import REDUCTIONS
 from gscli.layout.axes import Fit, Number, OutOfBounds, Shape
@@ -160,8 +161,10 @@ class ScatterLowering:
         if self.reduction == "sub":
             requests.append(ReductionRequest("add"))
         for request in requests:
+            word = load_language(self.target.name).words.get(request.op, request.op)
             ops = self.target.ops("scatter")
-            able = [native for native in ops if self._is_able(native, request)]
+            named = (native._replace(name=native.name.replace("{word}", word)) for native in ops)
+            able = [native for native in named if self._is_able(native, request)]
             indices = self.lowering.lower(able)
             if indices is not None:
                 self.composed |= indices.native.form == "rows" or request.op != self.reduction
@@ -294,7 +297,6 @@ class ScatterLowering:
         assert data is not None
         if data.dtype == "bool" or (layout.reduction == "pow" and data.dtype not in FLOATS):
             raise CannotTranslate("powers of all but floats have rules of JAX's own")
-        self.composed = True
         kind = layout.accumulate_dtype or data.dtype
         ones = steps.full(layout.view_shape, 1, kind, "output")
         factors, request = steps.cast(updates, kind), ReductionRequest("mul")
@@ -302,7 +304,7 @@ class ScatterLowering:
         product = steps.cast(steps.cast(product, data.dtype), layout.dtype)
         data = steps.cast(steps.reshape(data, layout.view_shape), layout.dtype)
         form = "power" if layout.reduction == "pow" else "divide"
-        return steps.apply(form, data._replace(name="output"), product)
+        return self._emit_composed(form, data._replace(name="output"), product)
 
 
 class Translation(Record):

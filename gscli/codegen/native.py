@@ -23,10 +23,11 @@ ALL_REDUCTIONS = frozenset({"none", "add", "sub", "mul", "max", "min"})
 class NativeOp(Record):
     """An operation of a framework: its form, and what it does with an index that is not in range.
 
-    `name`: with {slices} for the axes before the one that is indexed. `form`: take (slices along
-    an axis), along (one index for each cell), vectors (index vectors on the last axis), direct
-    (StableHLO's dimension numbers), rows (a reduction over rows of a matrix); vectors and direct
-    become cells, a coordinate for each axis, where nothing else suits.
+    `name`: with {slices} for the axes before the one that is indexed, {word} for its own word for
+    the reduction. `form`: take (slices along an axis), along (one index for each cell), vectors
+    (index vectors on the last axis), direct (StableHLO's dimension numbers), rows (a reduction over
+    rows of a matrix); vectors and direct become cells, a coordinate for each axis, where nothing
+    else suits.
     `operator`: its declaration, which says what it does with an index below zero and with one out
     of range, which reductions it has, and whether it takes batch axes. `more_reductions`: those
     that its lines spell with other operators. `takes_smaller`: indices may be smaller off the axis.
@@ -82,18 +83,16 @@ def find_declared_layout(operator: str) -> Layout:
     return build_legal_probe(find_operator(operator), {}).layout
 
 
-_TENSOR_SCATTERS = frozenset({"add", "sub", "max", "min"})
-
 # The operations that lines are made of; of those of a target the first that suits is chosen.
 NATIVE_OPS = (
     NativeOp("np.take", "take", "numpy.take"),
     NativeOp("np.take_along_axis", "along", "numpy.take_along_axis"),
     NativeOp("a[i, j]", "vectors", "numpy.getitem"),
     NativeOp("a[{slices}i] =", "take", "numpy.setitem"),
-    NativeOp("ufunc.at", "take", "numpy.setitem", ALL_REDUCTIONS),
+    NativeOp("np.{word}.at", "take", "numpy.setitem", ALL_REDUCTIONS),
     NativeOp("np.put_along_axis", "along", "numpy.put_along_axis"),
     NativeOp("a[i, j] =", "vectors", "numpy.setitem"),
-    NativeOp("ufunc.at", "vectors", "numpy.setitem", ALL_REDUCTIONS),
+    NativeOp("np.{word}.at", "vectors", "numpy.setitem", ALL_REDUCTIONS),
     NativeOp("x[{slices}i]", "take", "torch.index"),
     NativeOp("torch.gather", "along", "torch.gather", takes_smaller=True),
     NativeOp("x[i, j]", "vectors", "torch.index"),
@@ -110,8 +109,8 @@ NATIVE_OPS = (
     NativeOp("x.at[i, j]", "vectors", "jax.at.set", ALL_REDUCTIONS),
     NativeOp("tf.gather", "take", "tensorflow.gather"),
     NativeOp("tf.gather_nd", "vectors", "tensorflow.gather_nd"),
-    NativeOp("tf.tensor_scatter_nd", "vectors", "tensorflow.tensor_scatter_nd_update",
-             _TENSOR_SCATTERS, refuses_rank_0=True),
+    NativeOp("tf.tensor_scatter_nd_{word}", "vectors", "tensorflow.tensor_scatter_nd_update",
+             frozenset({"add", "sub", "max", "min"}), refuses_rank_0=True),
     NativeOp("tf.math.unsorted_segment_prod", "rows", "tensorflow.unsorted_segment_prod"),
     NativeOp("Gather", "take", "onnx.gather"),
     NativeOp("GatherElements", "along", "onnx.gather_elements", takes_smaller=True),

@@ -19,7 +19,7 @@ def test_frameworks_without_the_operation_are_told_what_gives_the_same() -> None
     assert "No row for JAX, TensorFlow: no scatter-elements." in told
     way = "(gscli explain scatter-elements '[1,2,3]' '[0,2]' '[4,5]' --code jax)"
     assert f"The same in JAX: x.at[i], exact for these indices {way}." in told
-    assert "The same in TensorFlow: tf.tensor_scatter_nd, exact" in told
+    assert "The same in TensorFlow: tf.tensor_scatter_nd_update, exact" in told
 
 
 @pytest.mark.parametrize(

@@ -256,7 +256,7 @@ def test_what_gscli_writes_no_lines_for_is_no_lack_of_the_framework() -> None:
 @pytest.mark.parametrize(
     ("name", "target", "operation"),
     [
-        ("jax.segment_sum", "tensorflow", "tf.tensor_scatter_nd"),
+        ("jax.segment_sum", "tensorflow", "tf.tensor_scatter_nd_add"),
         ("tensorflow.unsorted_segment_sum", "jax", "x.at[i]"),
     ],
 )
@@ -267,11 +267,25 @@ def test_a_composition_is_no_word_on_single_calls(name: str, target: str, operat
     assert describe_snippet(found) == f"{operation} in a composition, exact for these indices"
 
 
-@pytest.mark.parametrize("reduction", ["none", "add"])
-def test_an_answer_is_called_what_its_lines_call(reduction: str) -> None:
+@pytest.mark.parametrize(
+    ("target", "reduction", "operation"),
+    [
+        ("torch", "none", "torch.scatter"),
+        ("torch", "add", "torch.scatter_reduce"),
+        ("tensorflow", "none", "tf.tensor_scatter_nd_update"),
+        ("tensorflow", "max", "tf.tensor_scatter_nd_max"),
+        ("numpy", "add", "np.add.at"),
+        ("numpy", "min", "np.minimum.at"),
+    ],
+)
+def test_an_answer_is_called_what_its_lines_call(
+    target: str, reduction: str, operation: str
+) -> None:
+    """Seen: tf.tensor_scatter_nd, which TensorFlow does not have."""
     inputs = {"data": [0, 1], "indices": [0], "updates": [1]}
-    found = answer("onnx.scatter_elements", inputs, "torch", reduction=reduction)
-    assert f"data.{found.operation.removeprefix('torch.')}(0, " in found.lines[-1]
+    found = answer("onnx.scatter_elements", inputs, target, reduction=reduction)
+    assert found.operation == operation
+    assert f"{operation.removeprefix('torch')}(" in "\n".join(found.lines)
 
 
 def test_strings_have_no_lines_outside_of_some_frameworks() -> None:
