@@ -4,6 +4,12 @@ What operators do with negative, bad and duplicate indices.
 
 Every answer is read from the plan by which the operator's own example runs.
 
+The columns of --grad: who is given the gradient among values that equal a maximum (ties), and of
+those that set one cell (several writers). Where a maximum is NaN, the NaN among the values are
+given it as in a tie (holds), or all are given NaN (spreads) or 0; segments are operators without
+data to begin with. Data that takes no part in a maximum and equals it counts among those that
+share, or not. Last stand reductions and calls that have no gradient there, or none of updates.
+
 \b
 Examples:
   gscli rules torch
