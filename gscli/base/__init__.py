@@ -181,11 +181,6 @@ class Notice(GscliError):
 
     code = ExitCode.SUCCESS
 
-    @property
-    def plain_hint(self) -> str:
-        """The hint without what `--strict` does, for where that is not to be had."""
-        return self.hint.removesuffix("--strict refuses").removesuffix("; ")
-
 
 class PictureNotice(Notice):
     """A warning of what a picture of the run shows anyway."""

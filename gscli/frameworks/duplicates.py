@@ -85,8 +85,7 @@ def find_duplicate_writers(
     alone = _group_representatives(writers, starts, lengths) if windows else np.arange(starts.size)
     earliest = alone[np.argsort(writers[starts[alone]], kind="stable")][:limit]
     groups = [tuple(writers[starts[g] : starts[g] + lengths[g]].tolist()) for g in earliest]
-    size = 1 if windows else layout.window_size
-    cells_written = int(repeated.size) * size
+    cells_written = int(repeated.size) * (1 if windows else layout.window_size)
     return Duplicates(groups, int(alone.size), cells_written, judged, int(lengths.sum()))
 
 
@@ -187,8 +186,7 @@ def duplicate_notice(operator: Signature, plan: ValidatedPlan) -> list[Notice]:
         last = f" ({entry_name(twins.groups[0][-1])})" if twins.total == 1 else " of each"
     lines += [f"… and {others}"] * (more > 0)
     lines += [f"{reason}; here the last one{last} won", *format_compared_part(plan.layout)]
-    hint = _reduction_hint(operator, plan) + "--strict refuses"
-    return [Notice(problem, details=tuple(lines), hint=hint)]
+    return [Notice(problem, details=tuple(lines), hint=_reduction_hint(operator, plan))]
 
 
 def format_compared_part(layout: Layout) -> list[str]:
@@ -223,4 +221,4 @@ def _reduction_hint(operator: Signature, plan: Plan) -> str:
             new = dict(set(layout.unspecified) - set(own.unspecified))
             others += [choice] * (not layout.unspecified_order and "always" not in new)
     text = f"--{attribute.name} {'|'.join(others)} of {operator.name}".replace("_", "-")
-    return f"{text} defines it; " if others else ""
+    return f"{text} defines it" if others else ""

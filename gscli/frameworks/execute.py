@@ -168,7 +168,7 @@ def prepare_values(
 
 
 # Options and commands in words of the shell.
-_SHELL_WORDS = re.compile(r"(gscli | of )((?:gather|scatter)[a-z-]*)|--([a-z-]+)[ =](\w+)")
+_SHELL_WORDS = re.compile(r"(gscli | of )((?:gather|scatter)[a-z-]*)|--([a-z-]+)[ =](\w+)[|\w]*")
 
 
 def translate_to_python(hint: str) -> str:
@@ -318,4 +318,5 @@ def print_warnings(operator: Signature, plan: ValidatedPlan, *, stacklevel: int)
     """
     if plan.layout.entry_count <= MAX_WARNED_ENTRIES:
         for notice in collect_notices(operator, plan):
+            notice.hint = translate_to_python(notice.hint)
             warnings.warn(GscliWarning(notice), stacklevel=stacklevel)

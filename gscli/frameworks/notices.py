@@ -51,8 +51,7 @@ def _iter_index_notices(operator: Signature, plan: ValidatedPlan) -> Iterator[No
         examples = outcomes.examples[outcome]
         details = [f"{index.index_path} {index.change(plan.layout)}" for index in examples]
         more = [f"… and {count - len(details):,} more"] if count > len(details) else []
-        problem = format_count(count, *notices)
-        yield PictureNotice(problem, details=(*details, *more), hint="--strict refuses")
+        yield PictureNotice(format_count(count, *notices), details=(*details, *more))
 
 
 # --- what a text leaves open -------------------------------------------------------------------
@@ -62,7 +61,7 @@ def iter_unspecified_notices(plan: Plan) -> Iterator[Notice]:
     """A warning for each thing in this call that the specification leaves open."""
     for when, text in plan.layout.unspecified:
         if _is_triggered(plan, when):
-            yield Notice("the text leaves this open", where=text, hint="--strict refuses")
+            yield Notice("the text leaves this open", where=text)
 
 
 def _is_triggered(plan: Plan, when: str) -> bool:
@@ -119,7 +118,7 @@ def iter_cast_notices(plan: ValidatedPlan) -> Iterator[Notice]:
         fate = "is combined as it is"
     where = f"{format_place(subject, place)} = {written} {fate}"
     detail = f"{subject} is {dtype_name(array.dtype)}, output is {layout.dtype}"
-    yield Notice(problem, where=where, details=(detail,), hint="--strict refuses")
+    yield Notice(problem, where=where, details=(detail,))
 
 
 def _find_lossy_value(array: Array, dtype: np.dtype[np.generic]) -> tuple[int, ...] | None:

@@ -177,7 +177,7 @@ def _resolve_index_dtype(inputs: CallInputs, refusal: IndexTypeRefused, *, stric
     if inputs.is_typed[name]:
         problem = f"{name} is {array.dtype}, widened to {target}"
         where = f"the specification takes {' or '.join(refusal.allowed)} only"
-        inputs.notices.append(Notice(problem, where=where, hint="--strict refuses"))
+        inputs.notices.append(Notice(problem, where=where))
     inputs.arrays[name] = widened
 
 

@@ -323,5 +323,5 @@ def _result_to_dict(
     listed = None if flags is None or flags.sum() > MOST_VALUES else np.argwhere(flags)
     entry["differs"] = None if listed is None else listed.tolist()
     notices = row.trace.warnings if row.trace else ()
-    entry["warnings"] = [{**each.to_dict(), "hint": each.plain_hint} for each in notices]
+    entry["warnings"] = [notice.to_dict() for notice in notices]
     return entry

@@ -83,7 +83,7 @@ def run_job(line: bytes, number: int, stdin_readers: list[object]) -> dict[str, 
             save(job["output"], trace.output)
         result = {"id": name, "output": job.get("output") or dump_json(trace.output)}
         if trace.warnings:
-            warnings = [(item.to_dict(), item.plain_hint) for item in trace.warnings]
+            warnings = [(item.to_dict(), item.hint) for item in trace.warnings]
             result["warnings"] = [{**item, "hint": write_hint(hint)} for item, hint in warnings]
         if "expect" in job:
             result["expectation"] = _diagnose(job, trace)

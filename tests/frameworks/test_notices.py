@@ -35,6 +35,7 @@ CALLS: dict[str, tuple[str, dict[str, object]]] = {
     "jax.segment_sum": ("jax.segment_sum", {"num_segments": 3}),
     "torch": ("torch.take_along_dim", {"dim": 0}),
 }
+SAME_CELL = {"data": [0], "indices": [[0], [0]], "updates": [1, 2]}
 NUMBERS = st.lists(st.integers(-9, 9), min_size=1, max_size=4)
 
 
@@ -174,6 +175,49 @@ def test_reductions_that_define_a_result_are_those_of_the_version_and_type(
 
 
 @pytest.mark.parametrize(
+    ("name", "inputs", "attrs", "hint"),
+    [
+        ("scatter_nd", SAME_CELL, {}, 'reduction="add" of scatter_nd defines it'),
+        (
+            "torch.scatter",
+            {"input": [0], "index": [0, 0], "src": [1, 2]},
+            {"dim": 0},
+            'reduce="add" of scatter defines it',
+        ),
+        ("numpy.put", {"a": [0], "ind": [0, 0], "v": [1, 2]}, {}, ""),
+    ],
+)
+def test_a_hint_of_a_warning_in_python_is_in_its_words(
+    name: str, inputs: dict[str, object], attrs: dict[str, object], hint: str
+) -> None:
+    with pytest.warns(GscliWarning) as caught:
+        gscli.run(name, inputs, attrs)
+    assert caught[0].message.notice.hint == hint  # type: ignore[union-attr]
+    if hint:
+        option, _, word = hint.partition(" ")[0].replace('"', "").partition("=")
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", GscliWarning)
+            gscli.run(name, inputs, {**attrs, option: word})
+
+
+@pytest.mark.parametrize("out", [[], ["-o", "big.npy"]])
+def test_strict_is_told_of_on_the_screen_alone(
+    out: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    np.save("data.npy", np.zeros(1 << 22, np.int64))
+    words = ["scatter-nd", "data.npy", "[[0],[0]]", "[5,6]", "--json", *out]
+    assert run_safely(words) == 0
+    printed = capsys.readouterr()
+    hint = "--reduction add|mul|max|min of scatter-nd defines it"
+    assert [each["hint"] for each in json.loads(printed.out)["warnings"]] == [hint]
+    assert f"  help: {hint}; --strict refuses\n" in printed.err
+
+
+@pytest.mark.parametrize(
     ("line", "told"),
     [
         ("openvino scatter-elements-update [1.0] [0] [NaN] 0 --reduction max", "OpenVINO"),
@@ -282,9 +326,6 @@ def test_one_value_for_all_leaves_nothing_open(
 def test_a_mode_that_is_asked_for_needs_no_warning(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_safely(["numpy", "take", "[1,2,3]", "[7]", "--mode", "clip", "-q", "--strict"]) == 0
     assert capsys.readouterr().err == ""
-
-
-SAME_CELL = {"data": [0], "indices": [[0], [0]], "updates": [1, 2]}
 
 
 @pytest.mark.parametrize("suffix", ["npy", "npz", "json"])

@@ -15,6 +15,7 @@ import sys
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
@@ -351,7 +352,8 @@ def print_warnings(noticed: Sequence[Notice], settings: Settings) -> None:
     if settings.strict and noticed:
         raise _refuse_strictly(noticed[0])
     seen = settings.is_screen_used and not settings.is_result_saved
-    for notice in noticed:
+    for notice in map(copy, noticed):  # documents do not tell of --strict
+        notice.hint = "; ".join(filter(None, (notice.hint, "--strict refuses")))
         if not (seen and isinstance(notice, PictureNotice)):
             from gscli.cli.messages import print_message
 
@@ -364,7 +366,7 @@ def _refuse_strictly(notice: Notice) -> StrictFinding:
         item.partition("; here ")[0] if isinstance(item, str) else item
         for item in notice.detail_items
     )
-    hint = notice.plain_hint or "leave out --strict"
+    hint = notice.hint or "leave out --strict"
     return StrictFinding(notice.problem, where=notice.where, details=details, hint=hint)
 
 
