@@ -208,7 +208,7 @@ def make_list_completer(names: Iterable[str]) -> Callable[[str], list[str]]:
 _of_result = partial(option, heading="Result")
 _on_picture = partial(option, heading="Picture")
 _on_drawing = partial(
-    _on_picture, excludes=("plain",), unless=("svg", "html"), why="--plain draws no picture"
+    _on_picture, excludes=("plain",), unless=("svg", "html"), why="--plain draws no picture for {}"
 )
 _on_screen = partial(option, heading="Screen", has_variable=True)
 
@@ -458,7 +458,7 @@ def check_combinations(options: Collection[CommandOption], values: Arguments) ->
         excludes = option.excludes if present.isdisjoint(option.unless) else ()
         excluded = [known[name] for name in excludes if name in present]
         flags = [other.flags[-1] if other.flags else str(values[other.name]) for other in excluded]
-        refuse_flags(flags, option.why)
+        refuse_flags(flags, option.why.format(*option.flags[-1:]))
         needed = known.get(option.needs)
         if needed and needed.name in {*values} - present:  # diff has tolerances, and no --expect
             word = " ".join((*needed.flags[-1:], needed.metavar.strip("[]"))).rstrip()

@@ -151,12 +151,13 @@ def check_terminal(stream: IO[Any], suffix: str) -> None:
 def _choose_suffix(form: str | None, path: str) -> str:
     known = " ".join(suffix[1:] for suffix in WRITABLE_SUFFIXES)
     if form is None and path == "-":
-        raise UsageError("standard output needs a format", hint="-f npy; --help lists the others")
+        hint = "-f npy; --help lists the others; in Python gscli.save has format='npy'"
+        raise UsageError("standard output needs a format", hint=hint)
     suffix = file_suffix(path) if form is None else f".{form.lower()}"
     if suffix in WRITABLE_SUFFIXES:
         return suffix
     check_rule(form is None, f"unknown format {sanitize(suffix, 40)}", kind=UsageError, valid=known)
-    hint = "name it ….npy, or say -f npy (in Python format='npy')"
+    hint = "name it ….npy, or say -f npy to a command, format='npy' to gscli.save"
     if os.path.isdir(path):
         hint = f"a file in this folder: {os.path.join(path, 'output.npy')}"
     raise UsageError(f"no format for {path or repr('')}", valid=known, hint=hint)

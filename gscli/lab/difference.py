@@ -282,7 +282,10 @@ def difference_sentences(difference: TensorDifference, name: str) -> list[str]:
         lines.append(f"the type is {difference.dtypes[0]}, {name} has {difference.dtypes[1]}")
     if not difference.has_same_shape:
         mine, theirs = map(format_shape, difference.shapes)
-        return [*lines, f"the shape is {mine}, {name} has {theirs}"]
+        lines.append(f"the shape is {mine}, {name} has {theirs}")
+        if len(difference.shapes[0]) == 1 and name.endswith((".csv", ".tsv", ".txt")):
+            lines[-1] += f"; a table has two axes always, a .npy file keeps {mine}"
+        return lines
     if not difference.differing_count:
         return [*lines, f"0 of {format_count(difference.cell_count, 'cell')} differ"]
     count = difference.differing_count

@@ -253,6 +253,8 @@ def test_wrong_operators_of_each_framework_get_near_names(
             assert operator.command in hint_of(told)
 
 
+NAME_OF_FORMAT = "name it ….npy, or say -f npy to a command, format='npy' to gscli.save"
+STREAM_FORMAT = "-f npy; --help lists the others; in Python gscli.save has format='npy'"
 CONVERTED = "--svg x.svg, then rsvg-convert x.svg -o FILE"
 
 
@@ -260,7 +262,7 @@ CONVERTED = "--svg x.svg, then rsvg-convert x.svg -o FILE"
     ("words", "code", "hint"),
     [
         ("gather [1,2,3] [1] -axis 0", 2, "did you mean --axis?"),
-        ("gather [1,2,3] [1] -o q", 2, "name it ….npy, or say -f npy (in Python format='npy')"),
+        ("gather [1,2,3] [1] -o q", 2, NAME_OF_FORMAT),
         ("gather [1,2,3] [1] --expect -odd.npy --axs 0", 2, "did you mean --axis?"),
         ("explain gather [1,2,3] [1] -axis=0", 2, "did you mean --axis=0?"),
         ("jax lax.scatter [1] [0] [2]", 2, "did you mean lax-scatter?"),
@@ -274,7 +276,7 @@ CONVERTED = "--svg x.svg, then rsvg-convert x.svg -o FILE"
             "see that its folder is there and both may be written to, or name another place",
         ),
         ("gather [1] [0] -o /dev/full -f npy", 73, "make room there, or name another place"),
-        ("gather [1] [0] -o -", 2, "-f npy; --help lists the others"),
+        ("gather [1] [0] -o -", 2, STREAM_FORMAT),
         ("samples five", 2, "did you mean five-answers?"),
         ("tf.gather_nd [1,2,3] [[1]]", 2, "did you mean tensorflow gather-nd?"),
         ("explain jax.at.set [1,2,3] [1] 5", 2, "did you mean jax at-set?"),
@@ -807,15 +809,15 @@ def test_lessons_have_a_next_step(tmp_path: Path) -> None:
         ("check model.onnx --palette mono", "gscli check has no use for it"),
         ("check model.onnx --plain", "gscli check has no use for it"),
         *(
-            (f"{verb} [1] [0] --plain {flag}", "--plain draws no picture")
+            (f"{verb} [1] [0] --plain {flag}", f"--plain draws no picture for {flag[:6]}")
             for verb in ("gather", "compare gather")
             for flag in ("--full", "--rows 3")
         ),
-        ("gather [1] [0] --plain --show output", "--plain draws no picture"),
-        ("gather [1] [0] --plain --edge 2 --step", "--plain draws no picture"),
-        ("gather [1] [0] --plain --slice 0", "--plain draws no picture"),
-        ("grad gather [1.5] [0] --plain --full", "--plain draws no picture"),
-        ("show [1] --plain --rows 3", "--plain draws no picture"),
+        ("gather [1] [0] --plain --show output", "--plain draws no picture for --show"),
+        ("gather [1] [0] --plain --edge 2 --step", "--plain draws no picture for --edge"),
+        ("gather [1] [0] --plain --slice 0", "--plain draws no picture for --slice"),
+        ("grad gather [1.5] [0] --plain --full", "--plain draws no picture for --full"),
+        ("show [1] --plain --rows 3", "--plain draws no picture for --rows"),
         *(
             (f"{words} --full {flag} 3", "--full draws every cell")
             for words in ("show [1]", "gather [1] [0]", "grad gather [1.5] [0] --svg p.svg")
