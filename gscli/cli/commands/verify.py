@@ -19,8 +19,8 @@ refuses is a warning, unless --strict. Where no case was run the status is 65, o
 
 Failures of one cause are told together at the end: how many, the rules that they meet, and the
 name under which fuzz tells them. --except names a file of ids, or of such names, whose failures do
-not count. --report writes a text for each cause, and a script, as fuzz does. --format github prints
-failures as annotations of lines of CASES.jsonl, for GitHub's pull requests.
+not count. With --on, --report writes a text for each cause, and a script, as fuzz does. --format
+github prints failures as annotations of lines of CASES.jsonl, for GitHub's pull requests.
 """
 
 from __future__ import annotations
