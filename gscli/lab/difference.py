@@ -51,7 +51,7 @@ BLOCK = 1 << 20
 class Tolerance(Record):
     """How far numbers may be apart, and how many cells that are farther are listed.
 
-    `rtol` None: DEFAULT_RTOL of the expected type, 0 for all others.
+    `rtol` None: DEFAULT_RTOL, of two types the larger one, 0 where a type has none.
     """
 
     rtol: float | None = None
@@ -182,9 +182,7 @@ def compare_tensors(
 
 def _sample_positions(count: int) -> Indices:
     """At most MAX_SAMPLED of `count` places, evenly spread, the first and last among them."""
-    if count <= MAX_SAMPLED:
-        return np.arange(count)
-    return np.unique(np.linspace(0, count - 1, MAX_SAMPLED).astype(np.int64))
+    return np.unique(np.linspace(0, count - 1, min(count, MAX_SAMPLED)).astype(np.int64))
 
 
 def differing_cells(
@@ -192,8 +190,8 @@ def differing_cells(
 ) -> BoolArray:
     """For arrays of one shape, which cells differ by more than `tolerance`, as bool."""
     unequal = unequal_cells(actual, expected)
-    usual = DEFAULT_RTOL.get(dtype_name(expected.dtype), 0.0)
-    relative = usual if tolerance.rtol is None else tolerance.rtol
+    usual = [DEFAULT_RTOL.get(dtype_name(array.dtype), 0.0) for array in (actual, expected)]
+    relative = max(usual) * all(usual) if tolerance.rtol is None else tolerance.rtol
     if _is_text(actual, expected) or not unequal.any():
         return unequal
     with np.errstate(all="ignore"):

@@ -3,7 +3,7 @@
 Hold two tensors against each other; exit status 1 when they differ.
 
 Types and shapes first, then values: integers, bool and text must be equal, other numbers equal
-within the last bits of their type (--rtol, --atol), NaN equals NaN. Of containers, members of
+within the last bits of the coarser type (--rtol, --atol), NaN equals NaN. Of containers, members of
 one name are held against each other.
 
 \b
