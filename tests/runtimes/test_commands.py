@@ -331,7 +331,10 @@ def test_a_runtime_has_a_row_of_its_own_in_a_comparison() -> None:
     rows = json.loads(out)["rows"]
     assert [row["output"]["data"] for row in rows] == [[10, 30], [10, 10]]
     code, out, _ = gscli(*words, WRONG)
-    assert (code, "agree" in out) == (0, True)
+    assert (code, "\nBoth rows agree.\n" in out) == (0, True)
+    words = ("compare", "scatter-elements", "[1]", "[0]", "[2]", "-r", "add", "-q", "--on", WRONG)
+    code, out, _ = gscli(*words, "--as", "torch,jax,onnx")
+    assert (code, out) == (1, "All 3 rows agree; no row for JAX, asked for.\n")
 
 
 @pytest.mark.parametrize("form", [("--plain",), ("--html", "-"), ("--svg", "-"), ()])

@@ -264,7 +264,7 @@ class ComparisonTexts:
             more = f"; no row for {join_names(missing)}, asked for" if missing else ""
             if count == 1:
                 return f"1 {noun} {verb}s{more or '; there is no other to compare it with'}."
-            able = " with a row" if comparing.unsupported else ""
+            able = " with a row" if comparing.unsupported and noun != "row" else ""
             whole = "Both" if count == 2 else f"All {count}"  # noqa: PLR2004
             return f"{whole} {noun}s{able} {verb}{more}."
         answers = len(self.comparing.answers)
