@@ -110,10 +110,7 @@ def _describe_axis(layout: Layout, finding: Finding) -> str:
 def _caret_line(finding: Finding) -> CaretLine:
     """The vector as written, pointing at the number that is wrong."""
     numbers = [str(number) for number in finding.vector]
-    length = len(numbers[finding.slot])
-    if len(numbers) == 1:
-        line = f"{finding.index_path} = "
-        return CaretLine(line + numbers[0], len(line), length)
-    line = f"{finding.index_path} in ("
+    start, end = (" in (", ")") if numbers[1:] else (" = ", "")
+    line = f"{finding.index_path}{start}"
     before = len(line) + sum(len(number) + 2 for number in numbers[: finding.slot])
-    return CaretLine(f"{line}{', '.join(numbers)})", before, length)
+    return CaretLine(f"{line}{', '.join(numbers)}{end}", before, len(numbers[finding.slot]))

@@ -108,7 +108,11 @@ class ModelWatch(Report):
             _, answer = execute(node.operator, inputs, attrs)
         except GscliError as error:
             details = self._describe_inputs(message, known, inputs)
-            error.detail_items = (*details, *error.detail_items)
+            items = (
+                item.partition(": gscli check")[0] if isinstance(item, str) else item
+                for item in error.detail_items  # check has no file of these indices to list
+            )
+            error.detail_items = (*details, *items)
             error.where = sanitize(f"{self.model.where}: {label}: {error.where}", 600)
             listing = f"gscli run {quote_word(self.model.where)} lists the gathers and scatters"
             own = "functions of the model stand in the places of their calls, with new names"

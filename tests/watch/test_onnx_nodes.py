@@ -139,6 +139,13 @@ def test_the_first_bad_node_and_its_producer_are_named(
     assert any(maker in line for line in finding.error.details)
 
 
+def test_bad_indices_that_are_left_out_are_counted_without_a_command_that_has_them() -> None:
+    report = watch_model(embedding(), feeds([4, 5, 6, 7, 8], 2, [0, 1]))
+    (finding,) = report.findings
+    (line,) = [line for line in finding.error.details if "more" in line]
+    assert line == "… and 2 more"
+
+
 @pytest.mark.parametrize("runtime", [RULES, REFERENCE])
 def test_a_sound_model_has_no_findings(runtime: str) -> None:
     report = watch_model(embedding(), feeds([0, -1, 3], 2, [0, 3]), runtime)
