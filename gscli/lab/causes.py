@@ -36,14 +36,7 @@ from gscli.lab.sample import (
     run_candidates,
 )
 from gscli.layout import Layout
-from gscli.layout.axes import (
-    CLIP_OUTSIDE,
-    SKIP_OUTSIDE,
-    WRAP_OUTSIDE,
-    OutOfBounds,
-    Policy,
-    Reduction,
-)
+from gscli.layout.axes import CLIP_OUTSIDE, SKIP_OUTSIDE, WRAP_OUTSIDE, OutOfBounds, Policy
 from gscli.plan.indices import IndexOutcome, fits_axis
 from gscli.plan.outcomes import outcome_of
 from gscli.traces import Trace
@@ -151,9 +144,6 @@ _BEYOND_CAUSES: dict[IndexOutcome, str] = {
 # Types in which a reduction may be computed before it is rounded once.
 _WIDER = {"float16": "float32", "bfloat16": "float32", "float32": "float64"}
 
-# Those that are likely in place of another one, which by chance give the same.
-_PLAIN_REDUCTIONS: tuple[Reduction, ...] = ("none", "add")
-
 # Types that a whole model may have been converted to.
 _NARROWER = {
     "float64": ("float32",), "float32": ("float16", "bfloat16"),
@@ -175,14 +165,25 @@ def _layout_mistakes(call: CallVariants) -> DeferredRuns:
     if layout.reduction != "none":
         starts.append(REDUCTIONS[layout.reduction].identity(parse_dtype(layout.dtype)).item())
     cause = f"{data} is ignored and everything starts from" if data else "empty cells hold"
+    own = layout._replace(data_name=None, include_self=layout.include_self and data is not None)
     for start in dict.fromkeys(starts):
-        filled = layout._replace(data_name=None, fill_value=start)
-        yield f"{cause} {start}", partial(call.with_layout, filled)
+        yield f"{cause} {start}", partial(call.with_layout, own._replace(fill_value=start))
+    if data is None and any(starts):  # 0 is not where the reduction itself starts
+        every = layout.written_updates._replace(keeps_lone=False)
+        started = layout._replace(fill_value=0, include_self=True, updates=every)
+        yield "everything starts from 0", partial(call.with_layout, started)
 
 
 def _reduction_mistakes(call: CallVariants) -> DeferredRuns:
     layout = call.trace.layout
-    yield from _other_reductions(call, _PLAIN_REDUCTIONS)
+    for reduction, words in REDUCTION_WORDS.items():
+        if words.missing and reduction != layout.reduction:
+            other = layout._replace(reduction=reduction, unspecified_order="")
+            yield words.missing, partial(call.with_layout, other)
+    if layout.own_terms and layout.reduction != "mean" and call.trace.duplicates(0).total:
+        mean = layout._replace(reduction="mean", include_self=False, unspecified_order="")
+        cause = f"updates are averaged, and {layout.data_name} takes no part"
+        yield cause, partial(call.with_layout, mean)
     if layout.reduction != "none":
         flipped = layout._replace(include_self=not layout.include_self)
         without = "takes no part in" if layout.include_self else "takes part in"
@@ -196,15 +197,6 @@ def _reduction_mistakes(call: CallVariants) -> DeferredRuns:
             kept = None if layout.accumulate_dtype else _WIDER[layout.dtype]
             cause = f"the reduction is computed in {kept or layout.dtype}"
             yield cause, partial(call.with_layout, layout._replace(accumulate_dtype=kept))
-
-
-def _other_reductions(call: CallVariants, names: Iterable[Reduction]) -> DeferredRuns:
-    layout = call.trace.layout
-    for reduction in names:
-        cause = REDUCTION_WORDS[reduction].missing
-        if layout.kind == "scatter" and cause and reduction != layout.reduction:
-            other = layout._replace(reduction=reduction, unspecified_order="")
-            yield cause, partial(call.with_layout, other)
 
 
 def iter_policy_mistakes(trace: Trace) -> Iterator[tuple[str, Policy]]:
@@ -350,8 +342,6 @@ def _input_mistakes(call: CallVariants) -> DeferredRuns:
     output, is_whole = call.trace.output, call.cells is None and not call.trace.is_refused
     for order in _other_orders(output) if is_whole else ():
         yield "the result is transposed", partial(np.transpose, output, order)
-    others = [name for name in REDUCTION_WORDS if name not in _PLAIN_REDUCTIONS]
-    yield from _other_reductions(call, others)
     for dtype in _NARROWER.get(layout.dtype, ()):
         yield f"it is computed in {dtype}", partial(_round_to_dtype, call, dtype)
 

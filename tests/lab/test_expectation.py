@@ -15,7 +15,7 @@ from gscli.cli import run_safely
 from gscli.frameworks import find_operator
 from gscli.lab import difference as lab_difference
 from gscli.lab import expectation
-from gscli.lab.difference import Tolerance
+from gscli.lab.difference import Tolerance, compare_tensors
 from gscli.lab.expectation import OutputDiagnosis
 
 DATA = np.arange(24.0).reshape(4, 6)
@@ -249,6 +249,23 @@ PLANTED: list[tuple[str, str, dict[str, Array], dict[str, Any], Array]] = [
     ("input is ignored and everything starts from -inf", "torch.scatter_reduce",
      {"input": np.zeros(4), "index": np.array([0, 1, 1]), "src": BITS[:3]},
      {"dim": 0, "reduce": "amax", "include_self": False}, np.array([4.0, 6.0, -np.inf, -np.inf])),
+    ("empty cells hold 0", "jax.segment_max",
+     {"data": -BITS, "segment_ids": np.array([0, 1, 1, 1])}, {"num_segments": 3},
+     np.array([-4.0, -5.0, 0.0])),
+    ("everything starts from 0", "jax.segment_max",
+     {"data": BITS - 6, "segment_ids": np.array([0, 1, 1, 1])}, {"num_segments": 3},
+     np.array([0.0, 1.0, 0.0])),
+    ("everything starts from 0", "tensorflow.segment_min",
+     {"data": BITS, "segment_ids": np.array([0, 2, 2, 2])}, {}, np.zeros(3)),
+    ("empty cells hold 0", "torch.segment_reduce",
+     {"data": BITS, "lengths": np.array([1, 0, 3])}, {"reduce": "mean"},
+     np.array([4.0, 0.0, 6.0])),
+    ("updates are averaged, and data takes no part", "onnx.scatter_elements",
+     {"data": BITS, "indices": np.array([0, 2, 2]), "updates": np.array([1.0, 2.0, 9.0])},
+     {"reduction": "add"}, np.array([1.0, 5.0, 5.5, 7.0])),
+    ("updates are averaged, and input takes no part", "torch.scatter",
+     {"input": BITS, "index": np.array([0, 2, 2]), "src": np.array([1.0, 2.0, 9.0])},
+     {"dim": 0}, np.array([1.0, 5.0, 5.5, 7.0])),
     ("negative indices count from the end", "jax.segment_sum",
      {"data": BITS, "segment_ids": np.array([0, 1, -1, 1])}, {"num_segments": 3},
      np.array([4.0, 12.0, 6.0])),
@@ -441,6 +458,27 @@ def test_what_explains_a_part_is_told_as_a_part() -> None:
         ("indices are counted from 1", 3, False)
     ]
     assert any("3 of the differing cells" in line for line in found.describe())
+
+
+def test_a_start_of_zero_is_not_told_as_what_empty_cells_hold() -> None:
+    inputs = {"data": BITS - 6, "segment_ids": np.array([0, 1, 1, 1])}
+    attrs = {"num_segments": 3}
+    started = told("jax.segment_max", inputs, attrs, np.array([0.0, 1.0, 0.0]))
+    assert [fit.cause for fit in started.causes] == ["everything starts from 0"]
+    filled = told("jax.segment_max", inputs, attrs, np.array([-2.0, 1.0, 0.0]))
+    assert [fit.cause for fit in filled.causes] == ["empty cells hold 0"]
+
+
+def test_the_usual_tolerance_is_that_of_the_coarser_type() -> None:
+    fine = np.array([1 / 3, 2 / 3])
+    for dtype in ("float32", "float16"):
+        coarse = fine.astype(dtype)
+        for actual, expected in ((fine, coarse), (coarse, fine)):
+            difference = compare_tensors(actual, expected)
+            assert (difference.differing_count, difference.is_equal) == (0, False)
+    whole = np.array([16_777_217])
+    for actual, expected in ((whole, whole + np.float32(1)), (whole + np.float32(1), whole)):
+        assert compare_tensors(actual, expected).differing_count == 1
 
 
 def test_indices_that_stand_twice_tell_apart_what_distinct_ones_do_not() -> None:
