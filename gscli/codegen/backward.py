@@ -32,6 +32,7 @@ from gscli.codegen.steps import CannotTranslate, Constant, SnippetProgram
 from gscli.gradients import VALUE, BackwardWalk
 from gscli.gradients.call import Gradients
 from gscli.gradients.conventions import LOOP
+from gscli.lab.gradient_comparison import ROLES
 from gscli.layout.axes import Number, Updates
 
 # What gradients are written for.
@@ -121,7 +122,7 @@ class _BackwardWriter:
         self.analysis = CallAnalysis(run.operator, run.plan)
         self.size, self.count = prod(self.layout.data_shape), prod(self.layout.result_shape)
         kinds = {name: array.dtype.kind for name, array in self.analysis.arrays_by_variable.items()}
-        self.names = [name for name in ("data", "updates") if kinds.get(name) == "f"]
+        self.names = [name for name in ROLES if kinds.get(name) == "f"]
         self.names += [VALUE] * (VALUE in gradients.arrays)
         updates = self.layout.updates
         loses = updates is not None and not updates.nan_wins
@@ -174,7 +175,8 @@ class _BackwardWriter:
         call, end, gradient = _RUNS[self.target]
         names = ", ".join(self.names)
         results = "".join(f"{name}_gradient, " for name in self.names).rstrip()
-        shown = [f"print({name!r}, {gradient.format(name)})" for name in self.names]
+        own = dict(zip(ROLES, self.layout.value_names, strict=True))
+        shown = [f"print({own.get(name, name)!r}, {gradient.format(name)})" for name in self.names]
         return [call.format(names), *loads, end.format(results), *shown]
 
     def _write_cells(self) -> list[str]:

@@ -35,7 +35,7 @@ def list_breaking_inputs(translation: Translation) -> Iterator[str]:
         yield from _list_breaking_indices(translation, native)
     layout = analysis.layout
     if target.computes_in_32_bits and (layout.dtype in WIDE or _has_wide_indices(analysis)):
-        yield f"numbers beyond 32 bits: {target.title}'s CPU plugin computes in them"
+        yield f"numbers beyond 32 bits: {target.title}'s CPU plugin computes in 32 bits"
     if analysis.has_mask:
         yield "another mask: the shapes and positions here are those of this one"
     for name in analysis.operator.counted_inputs(layout.attributes):

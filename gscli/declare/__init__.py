@@ -252,10 +252,9 @@ class Signature:
             if version < needed:
                 value = f"={values[name]}" * is_known
                 legal = [c for c in attribute.choices if is_known and brought.get(c, 0) <= version]
-                problem = f"{name}{value} needs opset {needed}, this is opset {version}"
-                where, own = f"{self.name}-{version}", self.name.replace("_", "-")
-                valid, hint = " ".join(legal), f"--opset {needed} of {own}"
-                raise UsageError(problem, where=where, valid=valid, hint=hint)
+                problem, where = f"{name}{value} needs opset {needed}", f"{self.name}-{version}"
+                hint = f"--opset {needed} of {self.name.replace('_', '-')}"
+                raise UsageError(problem, where=where, valid=" ".join(legal), hint=hint)
 
     def infer_layout(self, tensors: Mapping[str, Tensor], attrs: Arguments) -> Layout:
         """Judge shapes, dtypes and attributes; no value of an index is read."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from itertools import islice
 from os import PathLike, fspath
@@ -12,7 +13,15 @@ from typing import TYPE_CHECKING, Any, overload
 
 from gscli.base import UsageError, check_name, check_rule
 from gscli.base.records import Arguments
-from gscli.base.words import format_command, format_suggestion, quote_word, sanitize, suggest_names
+from gscli.base.words import (
+    format_command,
+    format_count,
+    format_flag,
+    format_suggestion,
+    quote_word,
+    sanitize,
+    suggest_names,
+)
 from gscli.frameworks.operator import Framework, Operator, import_framework
 
 if TYPE_CHECKING:
@@ -141,34 +150,22 @@ def bare_operators() -> Iterator[Operator]:
 
 @overload
 def run(
-    name: str,
-    inputs: Arguments,
-    attrs: Arguments | None = None,
-    *,
-    max_bytes: int | None = None,
-    out: None = None,
-) -> np.ndarray[Any, Any]: ...
+    name: str, inputs: Arguments, attrs: Arguments | None = None, *,
+    max_bytes: int | None = None, out: None = None,
+) -> np.ndarray[Any, Any]: ...  # fmt: skip
 
 
 @overload
 def run(
-    name: str,
-    inputs: Arguments,
-    attrs: Arguments | None = None,
-    *,
-    max_bytes: int | None = None,
-    out: str | PathLike[str],
-) -> Any: ...
+    name: str, inputs: Arguments, attrs: Arguments | None = None, *,
+    max_bytes: int | None = None, out: str | PathLike[str],
+) -> Any: ...  # fmt: skip
 
 
 def run(
-    name: str,
-    inputs: Arguments,
-    attrs: Arguments | None = None,
-    *,
-    max_bytes: int | None = None,
-    out: str | PathLike[str] | None = None,
-) -> Any:
+    name: str, inputs: Arguments, attrs: Arguments | None = None, *,
+    max_bytes: int | None = None, out: str | PathLike[str] | None = None,
+) -> Any:  # fmt: skip
     """Run `framework.operator` on arrays by argument name; only GscliError leaves.
 
     What the rules allow and may still surprise is told by GscliWarning, before `out` is written.
@@ -222,7 +219,8 @@ def assign_inputs(
     example = f"{command} {operator.example}"
     if surplus > 0 and len(fixed) == len(waiting):
         extra, got = words[len(fixed) :], len(words) + len(named)
-        problem = f"{operator.command} takes {len(operator.inputs)} inputs, got {got}"
+        own = format_count(len(operator.inputs), "input")
+        problem = f"{operator.command} takes {own}, got {got}"
         known = {item.name: item.kind for item in operator.attributes if item.name not in texts}
         hint = _surplus_hint(operator, words, extra[0], known) or example
         where = f"too many: {sanitize(' '.join(extra))}"
@@ -292,5 +290,11 @@ def _surplus_hint(
     first = next(iter(operator.attributes_by_name), "")
     if numbers and first != "opset" and known.get(first) == "int":
         number = numbers[0 if operator.framework.name == "torch" else -1]  # gather(x, dim, i)
-        options = options or [f"--{first.replace('_', '-')}={number}"]
+        options = options or [f"{format_flag(first)}={number}"]
+    needed = [item for item in operator.attributes if item.is_required and item.name in known]
+    if len(needed) == 1 and not options:
+        with suppress(UsageError):
+            word = re.sub(r"[][() ]", "", extra) if needed[0].kind == "ints" else extra
+            needed[0].parse(word)
+            options = [f"{format_flag(needed[0].name)}={word}"]
     return "; ".join(filter(None, [values * is_switched, format_suggestion(options)]))

@@ -49,15 +49,13 @@ OPEN_ORDER = "Caffe2 lets an arbitrary one of several updates of a slice win"
     *[Comparison(concept, "Caffe2 Gather") for concept in ("gather", "take")],
 )
 def gather(
-    DATA: Tensor,
-    INDICES: Tensor,
-    *,
+    DATA: Tensor, INDICES: Tensor, *,
     axis: Annotated[int, AxisOption("axis of DATA that is indexed, -r … r-1")] = 0,
     wrap_indices: Annotated[
         bool | None, Option("do negatives count from the end; default: only where axis is 0")
     ] = None,
     match_outer: Annotated[bool, Option("the axes before axis are a batch of both")] = False,
-) -> NewOutput:
+) -> NewOutput:  # fmt: skip
     """Take slices of DATA along one axis, one per index.
 
     output = DATA[:axis] ++ INDICES ++ DATA[axis+1:] (shapes). A negative index counts from the end
@@ -86,12 +84,9 @@ def gather(
     Comparison("scatter-elements", "Caffe2 Scatter"),
 )
 def scatter(
-    DATA: Tensor,
-    INDICES: Tensor,
-    UPDATES: Tensor,
-    *,
+    DATA: Tensor, INDICES: Tensor, UPDATES: Tensor, *,
     axis: Annotated[int, AxisOption("axis of DATA that INDICES address, -r … r-1")] = 1,
-) -> Layout:
+) -> Layout:  # fmt: skip
     """Write single cells: the index replaces one coordinate of its own position.
 
     As ONNX ScatterElements, but the axis is 1 unless written: output[i, INDICES[i,j]] =
@@ -142,7 +137,7 @@ def _check_outer_axes(data: Tensor, indices: Tensor, axis: int) -> None:
     where, hint = f"axis {axis}, {indices}", "--axis 1" if axis == 0 else ""
     legal = "axis ≥ 1, INDICES of at least as many axes"
     check_rule(0 < axis <= indices.rank, problem, where, valid=legal, hint=hint)
-    check_batch_shapes(data, indices, axis, "axis")
+    check_batch_shapes(data, indices, axis)
 
 
 def _check_same_strides(data: Tensor, indices: Tensor, axis: int) -> None:

@@ -111,12 +111,10 @@ def gather_elements(
     bare=True,
 )
 def gather_nd(
-    data: Tensor,
-    indices: Tensor,
-    *,
+    data: Tensor, indices: Tensor, *,
     batch_dims: Annotated[int, Option("leading axes that data and indices share", since=12)] = 0,
     opset: Opset = None,
-) -> NewOutput:
+) -> NewOutput:  # fmt: skip
     """Take the cell or slice that each index vector names.
 
     The last axis of indices holds vectors of k numbers for the first k axes of data (after
@@ -151,14 +149,9 @@ def scatter(
     bare=True,
 )
 def scatter_elements(
-    data: Tensor,
-    indices: Tensor,
-    updates: Tensor,
-    *,
-    axis: DataAxis = 0,
-    reduction: ReductionName = "none",
-    opset: Opset = None,
-) -> Layout:
+    data: Tensor, indices: Tensor, updates: Tensor, *,
+    axis: DataAxis = 0, reduction: ReductionName = "none", opset: Opset = None,
+) -> Layout:  # fmt: skip
     """Write single cells: the index replaces one coordinate of its own position.
 
     For axis 0: output[indices[i,j], j] = updates[i,j]. updates has the shape of indices; cells
@@ -177,13 +170,9 @@ def scatter_elements(
     bare=True,
 )
 def scatter_nd(
-    data: Tensor,
-    indices: Tensor,
-    updates: Tensor,
-    *,
-    reduction: ReductionName = "none",
-    opset: Opset = None,
-) -> Layout:
+    data: Tensor, indices: Tensor, updates: Tensor, *,
+    reduction: ReductionName = "none", opset: Opset = None,
+) -> Layout:  # fmt: skip
     """Write the cell or slice that each index vector names.
 
     The last axis of indices holds vectors of k numbers for the first k axes of data.
@@ -285,38 +274,27 @@ def _unspecified_reductions(data: Tensor, reduction: Reduction) -> tuple[Unspeci
 
 
 def _build_layout(
-    data: Tensor,
-    updates: Tensor,
-    addressing: Addressing,
-    reduction: Reduction,
+    data: Tensor, updates: Tensor, addressing: Addressing, reduction: Reduction,
     texts: tuple[Unspecified, ...],
-) -> Layout:
+) -> Layout:  # fmt: skip
     check_same_dtype(data, updates)
     check_reduction(data, reduction, WHY)
     return scatter_layout(
-        data,
-        Updates(updates.name),
-        addressing,
-        FROM_END,
-        reduction=reduction,
-        open_order=OPEN_ORDER,
-        unspecified=(*texts, *_unspecified_reductions(data, reduction)),
-    )
+        data, Updates(updates.name), addressing, FROM_END, reduction=reduction,
+        open_order=OPEN_ORDER, unspecified=(*texts, *_unspecified_reductions(data, reduction)),
+    )  # fmt: skip
 
 
 def _check_dtypes(
-    data: Tensor,
-    indices: Tensor,
-    opset: int | None,
+    data: Tensor, indices: Tensor, opset: int | None,
     index_types: tuple[str, ...] = ("int32", "int64"),
-) -> None:
+) -> None:  # fmt: skip
     """All 15 types, bfloat16 from version 13 on; rank 0 is excluded by every text."""
     check_min_rank(data)
     if data.dtype == "bfloat16" and opset is not None and opset < 13:  # noqa: PLR2004  the version
         allowed = tuple(name for name in DTYPES if name != "bfloat16")
-        why = f"bfloat16 came with opset 13, this is opset {opset}"
         taker = "scatter-elements" if opset == 9 else "opset 13"  # noqa: PLR2004  Scatter
-        check_dtype(data, allowed, why, f"{taker} takes it")
+        check_dtype(data, allowed, "bfloat16 came with opset 13", f"{taker} takes it")
     check_dtypes(data, DTYPES, indices, index_types)
 
 

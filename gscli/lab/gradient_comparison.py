@@ -11,7 +11,7 @@ from gscli.base.records import Record
 from gscli.files.formats.jsonarray import MOST_VALUES, dump_arrays
 from gscli.gradients.call import trace_gradients
 from gscli.gradients.conventions import LOOP, Convention
-from gscli.lab.answers import ComparisonResult, RuleSetResult, group_alike
+from gscli.lab.answers import ComparisonResult, RuleSetResult, UnsupportedRuleSet, group_alike
 from gscli.lab.cases import GRADIENT_TOLERANCE
 from gscli.lab.difference import compare_tensors, differing_cells
 from gscli.layout.axes import Reduction
@@ -44,13 +44,15 @@ class GradientComparison(Record):
     """Rows that give the same gradients are one group; the first group is the reference.
 
     It is what was asked for first, or that of the specification's loop, where a row goes by it.
-    `kind`: a gather, or how an update meets its cell.
+    `kind`: a gather, or how an update meets its cell. `unsupported`: rule sets that have no way to
+    say the call, and for which nobody asked.
     """
 
     concept: str
     kind: Reduction | Literal["gather"]
     groups: tuple[tuple[GradientRow, ...], ...]
     refusals: tuple[GradientRow, ...]
+    unsupported: tuple[UnsupportedRuleSet, ...] = ()
 
     @property
     def agree(self) -> bool:
@@ -82,6 +84,7 @@ class GradientComparison(Record):
         return {
             "schema": SCHEMA, "concept": self.concept, "agree": self.agree,
             "results": len(self.groups), "rows": rows, "refusals": refused,
+            "unsaid": [{"label": row.label, "reason": row.reason} for row in self.unsupported],
         }  # fmt: skip
 
 
@@ -110,7 +113,9 @@ def compare_gradients(
         groups.sort(key=lambda group: not any(row.convention == LOOP for row in group))
     traces = [row.trace for row in comparing.rows if row.trace is not None]
     kind = traces[0].reduction if traces and traces[0].kind == "scatter" else "gather"
-    return GradientComparison(comparing.concept, kind, tuple(map(tuple, groups)), refusals)
+    silent = tuple(row for row in comparing.unsupported if not row.is_requested)
+    alike = tuple(map(tuple, groups))
+    return GradientComparison(comparing.concept, kind, alike, refusals, silent)
 
 
 def _differentiate(row: RuleSetResult) -> GradientRow:

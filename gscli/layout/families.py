@@ -145,9 +145,9 @@ def broadcast_shapes(shapes: Sequence[Shape], names: Sequence[str] = ()) -> Shap
 BATCHES_HINT = "how batches meet: gscli samples batch-dims"
 
 
-def check_batch_shapes(data: Tensor, indices: Tensor, count: int, name: str = "batch_dims") -> None:
+def check_batch_shapes(data: Tensor, indices: Tensor, count: int) -> None:
     """The first `count` axes of both must have the same sizes; batches never broadcast."""
-    legal = f"equal sizes on axes below {name} = {count}"
+    legal = f"equal sizes on every axis below {count}"
     for dim in range(count):
         own, other = data.shape[dim], indices.shape[dim]
         where = f"axis {dim}: {data.name} has {own}, {indices.name} has {other}"

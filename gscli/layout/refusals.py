@@ -48,24 +48,19 @@ def check_index_dtype(indices: Tensor, allowed: Collection[str] = ("int32", "int
 def check_same_dtype(data: Tensor, updates: Tensor, problem: str = "") -> None:
     """Updates are never cast in silence."""
     if data.dtype != updates.dtype:
+        own = f"{data.name}'" + "s" * (not data.name.endswith("s"))
         refusal = UpdatesTypeRefused(
-            problem or f"{updates.name} must have {data.name}'s element type",
-            name=updates.name,
-            source=data.name,
-            wanted=data.dtype,
+            problem or f"{updates.name} must have {own} element type",
+            name=updates.name, source=data.name, wanted=data.dtype,
             where=f"{data.name} is {data.dtype}, {updates.name} is {updates.dtype}",
-        )
+        )  # fmt: skip
         _raise_or_collect(updates, refusal)
 
 
 def check_dtypes(
-    data: Tensor,
-    allowed: Collection[str],
-    indices: Tensor,
-    index_types: Collection[str] = ("int32", "int64"),
-    updates: Tensor | None = None,
-    why: str = "",
-) -> None:
+    data: Tensor, allowed: Collection[str], indices: Tensor,
+    index_types: Collection[str] = ("int32", "int64"), updates: Tensor | None = None, why: str = "",
+) -> None:  # fmt: skip
     """Data, indices and updates must have types that the operator takes, judged in this order."""
     check_dtype(data, allowed, why)
     check_index_dtype(indices, index_types)

@@ -27,7 +27,14 @@ from gscli.views.lines import (
 )
 from gscli.views.look import PLAIN, Line, Role, Style, StyleSheet, ViewOptions, cell_len, pad_right
 from gscli.views.sheet import is_part_requested
-from gscli.views.subject import TensorView, add_expected, list_samples, make_views, take_box
+from gscli.views.subject import (
+    TensorView,
+    add_expected,
+    find_factor,
+    list_samples,
+    make_views,
+    take_box,
+)
 from gscli.views.summary import (
     count_cells,
     describe_purpose,
@@ -326,12 +333,22 @@ class EntryTable:
         return [f"{entry.vector[slot]}{pad_right(own.get(slot, ''), wide)}" for entry, own in pairs]
 
     def _updates(self, most: int) -> list[Block]:
-        updates = self.trace.tensor("updates")
-        if updates is None:
+        updates, fold = self.trace.tensor("updates"), self.trace.layout.fold
+        if updates is not None:
+            name, shape = updates.name, updates.shape
+            rows = [self._format_update(updates.array, entry, most) for entry in self.entries]
+        elif fold is not None and fold.factors is not None:
+            name, shape = fold.factors, self.trace.inputs[fold.factors].shape
+            rows = [self._format_factor(entry) for entry in self.entries]
+        else:
             return []
-        rows = [self._format_update(updates.array, entry, most) for entry in self.entries]
         columns = [self._column(texts) for texts in zip_longest(*rows, fillvalue="")]
-        return [self._group(self.signs.sanitize(updates.name, 40), [updates.shape], columns)]
+        return [self._group(self.signs.sanitize(name, 40), [shape], columns)]
+
+    def _format_factor(self, entry: Entry) -> list[str]:
+        """What the cells of an entry are multiplied by, where any are read."""
+        _, number = find_factor(self.trace, entry)
+        return [_prefix_sign(self.signs.times, each) for each in self.numbers.format_values(number)]
 
     def _format_update(self, array: Array, entry: Entry, most: int) -> list[str]:
         """The values that one entry brings, or the shape of its slice where they are more."""

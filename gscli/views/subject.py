@@ -6,8 +6,11 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from gscli.base.arrays import Array
 from gscli.base.records import Record
+from gscli.base.words import format_place
 from gscli.layout.axes import Box, box_size, reshape_box
 from gscli.plan.indices import IndexOutcome
 from gscli.traces import Entry, Role, Trace, TracedTensor
@@ -172,7 +175,20 @@ def list_samples(trace: Trace, entries: Sequence[Entry], most: int) -> list[Arra
     tensor = trace.tensor("output" if trace.kind == "gather" else "updates")
     boxes = [entry.result for entry in entries if entry.result is not None]
     samples += [take_box(tensor.array, box) for box in boxes if tensor is not None]
+    samples += [find_factor(trace, entry)[1] for entry in entries]
     return [sample for sample in samples if sample.size <= most]
+
+
+def find_factor(trace: Trace, entry: Entry) -> tuple[str, Array]:
+    """What the cells of an entry are multiplied by before they are folded: where it stands, and an
+    array of it, which is empty where nothing is.
+    """
+    fold, factors = trace.layout.fold, trace.plan.entry_factors
+    if fold is None or fold.factors is None or factors is None or not entry.live:
+        return "", np.empty(0)
+    place = [*map(int, entry.vector)] if fold.are_by_row else entry.at
+    number = factors.reshape(-1)[entry.number : entry.number + 1]
+    return format_place(fold.factors, place), number
 
 
 def take_box(array: Array, box: Box) -> Array:

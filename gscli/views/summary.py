@@ -16,7 +16,7 @@ from gscli.base.records import Record
 from gscli.base.words import format_count, format_shape
 from gscli.kernel.reductions import REDUCTION_WORDS
 from gscli.kernel.tiles import cell_addresses
-from gscli.layout import Layout
+from gscli.layout import Fold, Layout
 from gscli.layout.axes import Box, Fit
 from gscli.plan.indices import MOST_FLATITER_AXES
 from gscli.traces import Trace
@@ -46,13 +46,7 @@ def describe_purpose(trace: Trace) -> str:
     sentence, thing = describe_addressing(trace)
     beside = "in the same place" if _is_elementwise(layout) else "beside it"
     if layout.fold is not None:
-        words = REDUCTION_WORDS["mean" if layout.fold.is_weighted else layout.reduction]
-        meeting, into = words.repeated or words.name, layout.fold.scatter
-        if into.updates is None or into.updates.scale is None:
-            return f"{sentence}; the {thing}s of a bag meet in output: {meeting}."
-        loss = f"{sentence}; with the other sign that {thing} is a loss"
-        are_alone = into.output_size == trace.entry_count
-        return f"{loss}." if are_alone else f"{loss}; losses are {meeting}."
+        return _describe_fold(trace, layout.fold, sentence, thing)
     if layout.kind == "gather":
         where = " in the same place" if _is_elementwise(layout) else ""
         moved = "its value" if thing == "cell" and not _is_elementwise(layout) else f"that {thing}"
@@ -65,6 +59,22 @@ def describe_purpose(trace: Trace) -> str:
     fresh = not layout.include_self and layout.reduction not in ("none", "mean", "sqrt_n")
     forgets = "; its old value is not counted" * fresh
     return f"{sentence}; {moves.format(update=update, thing=thing, itself=itself)}{forgets}."
+
+
+def _describe_fold(trace: Trace, fold: Fold, sentence: str, thing: str) -> str:
+    """What a gather does whose cells are folded, after how it addresses them."""
+    words = REDUCTION_WORDS["mean" if fold.is_weighted else trace.layout.reduction]
+    meeting = words.repeated or words.name
+    if fold.scatter.written_updates.scale is None:
+        times = f", each times its number of {fold.factors}," if fold.factors else ""
+        return f"{sentence}; the {thing}s of a bag{times} meet in output: {meeting}."
+    times = f", times its class's number of {fold.factors}," if fold.factors else ""
+    loss = f"{sentence}; with the other sign{times} that {thing} is a loss"
+    if fold.is_weighted and times:
+        meeting = "summed and divided by the sum of these numbers"
+    elif fold.scatter.output_size == trace.entry_count:
+        return f"{loss}."
+    return f"{loss}; losses are {meeting}."
 
 
 def describe_own_part(layout: Layout, name: str) -> str:

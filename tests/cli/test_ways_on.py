@@ -433,6 +433,10 @@ def test_a_mask_in_place_of_indices_is_turned_into_positions() -> None:
         ("numpy getitem arange:3x4 '[1:, [[0],[1]]]'", "write 1: '[[0],[1]]' in its place"),
         ("numpy setitem arange:4 '(0,1)' 5", "write 0 1 in its place"),
         ("tf unsorted-segment-sum '[1,2,3]' '[0,1,1]' 3", "did you mean --num-segments=3?"),
+        ("mxnet scatter-nd '[2,3]' '[[1,1,0],[0,1,0]]' '[2, 2]'", "did you mean --shape=2,2?"),
+        ("torch index-fill '[2,3]' '[1]' 5 --dim 0", "did you mean --value=5?"),
+        ("torch segment-reduce '[2.0]' '[1]' '[0]' sum", "did you mean --reduce=sum?"),
+        ("rules torch scatter-reduce --grad", "leave out torch and scatter-reduce"),
         ("torch gather '[1,2]' 0 '[0]'", "did you mean --dim=0?"),
         (
             "openvino scatter-update [1] [0] [7] 0 [9]",

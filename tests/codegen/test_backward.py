@@ -44,6 +44,15 @@ def test_the_command_prints_a_program() -> None:
     assert b"jnp.where(live, new, 1)" in call_gscli("grad", *words, "--code", "jax").stdout
 
 
+def test_a_program_prints_gradients_under_the_names_of_the_operator() -> None:
+    words = ("tf", "unsorted-segment-sum", "[5.0,2.0]", "[0,0]", "--num-segments", "1")
+    program = call_gscli("grad", *words, "--code", "jax").stdout.decode()
+    assert program.endswith("print('data', updates_gradient)\n")
+    words = ("torch", "index-fill", "[5.0,2.0]", "[0]", "--dim", "0", "--value", "3")
+    program = call_gscli("grad", *words, "--code", "torch").stdout.decode()
+    assert program.endswith("print('input', data.grad)\nprint('value', value.grad)\n")
+
+
 def test_a_list_of_targets_has_a_program_for_each() -> None:
     words = ("grad", "gather", "[1.0,2.0]", "[0]", "--code")
     alone = [call_gscli(*words, name).stdout.decode() for name in ("torch", "jax")]

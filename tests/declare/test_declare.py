@@ -166,11 +166,11 @@ def test_versions() -> None:
 
 
 def test_attributes_and_choices_that_a_version_lacks() -> None:
-    with pytest.raises(UsageError, match="kind needs opset 4, this is opset 1"):
+    with pytest.raises(UsageError, match="kind needs opset 4"):
         pick_.bind_attributes({"kind": "plain", "needed": 1, "opset": 2})
     with pytest.raises(UsageError) as caught:
         find_operator("onnx.scatter_nd").bind_attributes({"reduction": "max", "opset": 16})
-    assert caught.value.problem == "reduction=max needs opset 18, this is opset 16"
+    assert caught.value.problem == "reduction=max needs opset 18"
     assert caught.value.valid == "none add mul"
     assert caught.value.hint == "--opset 18 of scatter-nd"  # a model's node has no options
 

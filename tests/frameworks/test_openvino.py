@@ -239,7 +239,7 @@ def test_one_element_will_do_where_updates_have_rank_0() -> None:
 def test_versions_of_scatter_nd_update() -> None:
     with pytest.raises(IndexRefused, match="negative index"):
         run("scatter_nd_update", LINE, [[-1]], [9], opset=3)
-    with pytest.raises(UsageError, match="reduction needs opset 15, this is opset 3"):
+    with pytest.raises(UsageError, match="reduction needs opset 15"):
         run("scatter_nd_update", LINE, [[0]], [9], opset=14, reduction="sum")
     with pytest.raises(DtypeRefused, match="indices cannot be uint8"):
         run("scatter_nd_update", LINE, np.array([[0]], np.uint8), [9])

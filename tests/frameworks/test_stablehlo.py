@@ -257,7 +257,7 @@ def test_constraints_name_the_numbers_that_clash(
         (np.ones((2, 4)), "the window is larger than inputs"),
         (np.ones((3, 3)), "updates has the wrong shape"),
         (np.ones(2), "updates has the wrong number of axes"),
-        (np.ones((2, 3), np.float32), "updates must have inputs's element type"),
+        (np.ones((2, 3), np.float32), "updates must have inputs' element type"),
     ],
 )
 def test_updates_must_fit(updates: Array, message: str) -> None:

@@ -126,6 +126,15 @@ def test_batch_dims_of_gather_reach_the_whole_rank_of_indices() -> None:
         TF["gather"](ROWS, i32([[0], [1], [2]]), batch_dims=1)
 
 
+def test_batch_gather_speaks_of_no_option_that_it_does_not_have() -> None:
+    with pytest.raises(ShapeRefused, match="batch axes differ") as differing:
+        TF["batch_gather"](ROWS, i32([[0], [1], [2]]))
+    with pytest.raises(ShapeRefused, match="indices has more axes than params") as longer:
+        TF["batch_gather"](ROWS[0], i32([[0]]))
+    for refusal in (differing, longer):
+        assert "batch_dims" not in str(refusal.value)
+
+
 def test_gather_looks_at_no_index_of_an_empty_result() -> None:
     assert TF["gather"](empty(3, 0), i32([5, -1])).shape == (2, 0)
     assert TF["gather"](empty(0, 3), i32([9]), axis=1).shape == (0, 1)

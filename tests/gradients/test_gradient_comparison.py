@@ -82,6 +82,12 @@ def test_documents_and_refusals() -> None:
     assert document["rows"][0]["operator"] == "torch.scatter_reduce"
     refused = {row["operator"] for row in document["refusals"]}
     assert refused == {"onnx.scatter_elements", ""}, "JAX has none"
+    assert document["unsaid"] == []
+    words = ("scatter-nd", "[1.0,2]", "[[0],[0]]", "[5.0,5]", "--reduction", "max")
+    assert "\nNo row for MXNet, PyTorch: no reduction=max.\n" in run(*words)[1]
+    reasons = json.loads(run(*words, "--json")[1])["unsaid"]
+    assert [row["label"] for row in reasons] == ["MXNet", "PyTorch"]
+    assert {row["reason"] for row in reasons} == {"no reduction=max"}
     code, out, _ = run("gather", '["a"]', "[0]", "-q")
     assert (code, out) == (1, "22 rule sets without gradients.\n")
     for more in (("--lines",), ("--svg", "x.svg"), ("--html", "x.html")):

@@ -32,9 +32,20 @@ def test_what_a_version_lacks_is_its_refusal() -> None:
     assert [(labels, answers) for labels, answers in groups(found)] == [
         (("ONNX opset 13",), False), (("ONNX opset 16",), False), (("ONNX opset 18",), True),
     ]  # fmt: skip
+    found = comparing.compare("scatter-nd", ONE, reduction="max", opsets=[11, 13])
+    assert groups(found) == [(("ONNX opset 11", "ONNX opset 13"), False)], "one reason"
     early = comparing.compare("gather-nd", {"data": [1], "indices": [[0]]}, opsets=[10, 11])
     assert [answers for _, answers in groups(early)] == [False, True]
     assert "needs opset 11" in str(early.groups[0].first.error)
+
+
+def test_one_reason_of_several_versions_is_told_once_and_of_none_of_them() -> None:
+    words = ("scatter-nd", "[1,2]", "[[0]]", "[5]", "--reduction", "max", "--opset", "11,13,16,18")
+    lines = gscli("compare", *words).stdout.decode().splitlines()
+    (line,) = [line for line in lines if "opset 11" in line]
+    assert line.startswith("ONNX opset 11, ONNX opset 13 ")
+    assert line.endswith("  reduction needs opset 16")
+    assert "1 answer, 2 kinds of refusal by 3 rule sets." in lines
 
 
 def test_scatter_elements_was_called_scatter() -> None:

@@ -125,7 +125,7 @@ def test_the_model_says_operator_attributes_and_opset(copied: Path) -> None:
     node = model.graph.node[0]
     model.opset_import[0].version = 15
     (copied / "model.onnx").write_bytes(model.SerializeToString())
-    assert "needs opset 16, this is opset" in outcome(copied)
+    assert "needs opset 16" in outcome(copied)
     model.opset_import[0].version = 18
     del node.attribute[:]
     (copied / "model.onnx").write_bytes(model.SerializeToString())

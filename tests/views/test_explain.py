@@ -627,3 +627,75 @@ def test_three_slices_that_are_added_to_one_are_not_called_both(
 ) -> None:
     run_safely(["numpy", "add-at", "[[1,2]]", "[0,0,0]", "1"])
     assert "3 times: updates add up" in capsys.readouterr().out
+
+
+LOSSES = {"input": [[-0.5, -1.0], [-0.25, -2.0]], "target": [1, 0], "weight": [2.0, 3.0]}
+BAGS = {"input": [0, 1], "weight": [[0.5], [2.5]], "offsets": [0], "per_sample_weights": [4.0, 8]}
+
+
+@pytest.mark.parametrize(
+    ("name", "inputs", "attrs", "purpose", "effect"),
+    [
+        (
+            "torch.nll_loss", LOSSES, {"reduction": "mean"},
+            "that cell is a loss; losses are summed and divided by the sum of these numbers.",
+            "input[0,1] = -1, times weight[1], which is 3 → output",
+        ),
+        (
+            "torch.nll_loss", {**LOSSES, "input": [[-0.5, -1.0]], "target": [1]}, {},
+            "losses are summed and divided by the sum of these numbers.",
+            "input[0,1] = -1, times weight[1], which is 3 → output",
+        ),
+        (
+            "torch.nll_loss", LOSSES, {"reduction": "none"},
+            "with the other sign, times its class's number of weight, that cell is a loss.",
+            "input[0,1] = -1, times weight[1], which is 3 → output[0]",
+        ),
+        (
+            "torch.nll_loss", {key: LOSSES[key] for key in ("input", "target")}, {},
+            "with the other sign that cell is a loss; losses are averaged.",
+            "input[0,1] = -1 → output",
+        ),
+        (
+            "torch.embedding_bag", BAGS, {"mode": "sum"},
+            "a bag, each times its number of per_sample_weights, meet in output: summed.",
+            "weight[1,0] = 2.5, times per_sample_weights[1], which is 8 → output[0,0]",
+        ),
+        (
+            "torch.embedding_bag", {key: BAGS[key] for key in ("input", "weight", "offsets")}, {},
+            "the rows of a bag meet in output: averaged.",
+            "weight[1,0] = 2.5 → output[0,0]",
+        ),
+    ],
+)  # fmt: skip
+def test_what_multiplies_the_cells_of_a_fold_is_told(
+    name: str, inputs: dict[str, Any], attrs: dict[str, Any], purpose: str, effect: str
+) -> None:
+    found = trace(name, inputs, attrs)
+    assert describe_purpose(found).endswith(purpose)
+    assert effect in " ".join(told(found).split())
+
+
+def test_the_factors_of_a_fold_stand_beside_its_indices() -> None:
+    found = trace("torch.nll_loss", {**LOSSES, "target": [1, -100]})
+    picture = render_text(Picture(found, PLAIN), PLAIN).splitlines()
+    head = next(number for number, line in enumerate(picture) if "weight [2]" in line)
+    assert [line.split("│")[0].split()[-1] for line in picture[head + 2 : head + 4]] == ["0", "1"]
+    assert "×3" in picture[head + 2]
+    assert "×" not in picture[head + 3]
+    small = trace(
+        "torch.embedding_bag", {**BAGS, "per_sample_weights": [1.0, 1e-6]}, {"mode": "sum"}
+    )
+    assert "times per_sample_weights[1], which is 1.0000e-06" in " ".join(told(small).split())
+
+
+def test_plain_tells_every_input() -> None:
+    plain = str(Explanation(trace("torch.nll_loss", LOSSES), PLAIN, plain=True).format_plain())
+    assert "weight is float64 with shape [2], its values are 2, 3." in plain.splitlines()
+    assert "goes into output, times weight[1], which is 3." in plain
+    plain = str(
+        Explanation(
+            trace("torch.embedding_bag", BAGS, {"mode": "sum"}), PLAIN, plain=True
+        ).format_plain()
+    )
+    assert "offsets is int64 with shape [1], its value is 0." in plain.splitlines()

@@ -91,7 +91,8 @@ def check_model(
 
     In branches, loops and functions too, run by onnx.reference with the rules in their places. With
     --on onnxruntime, or onnx, each node of the main graph is asked of the runtime in a process of
-    its own, and the first bad node is named where it stops.
+    its own, and the first bad node is named where it stops. An index below zero that counts from
+    the end is right in ONNX, and no finding here; gscli check onnx OPERATOR tells of it, too.
     """
     from gscli import files
     from gscli.cli.call.nodes import split_words

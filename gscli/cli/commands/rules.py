@@ -48,11 +48,12 @@ def rules(
     ),
     gradients: bool = option(
         "what frameworks choose where a gradient is open", flag="--grad",
-        excludes=("markdown", "table", "name"), why="--grad tells of gradients and nothing else",
+        excludes=("markdown", "table", "name", "operator"),
+        why="--grad tells of gradients and nothing else",
     ),
     table: int | None = option(
         "a table of the comparison article", "N", minimum=1, maximum=2,
-        excludes=("json", "name"), why="--table is a whole one, as Markdown",
+        excludes=("json", "name", "operator"), why="--table is a whole one, as Markdown",
     ),
     *,
     settings: Settings,

@@ -42,14 +42,12 @@ INDEX_TYPES = ("int32", "int64", "int16")
     *_GATHER._replace(concept="take").expand_over("device", DEVICES),
 )
 def gather(
-    params: Tensor,
-    indices: Tensor,
-    *,
+    params: Tensor, indices: Tensor, *,
     validate_indices: Annotated[bool | None, Option("has no effect, as in TensorFlow")] = None,
     axis: Annotated[int | None, AxisOption("axis that is indexed; default: batch_dims")] = None,
     batch_dims: Annotated[int, Option("leading axes that params and indices share, -q … q")] = 0,
     device: Device = "cpu",
-) -> NewOutput:
+) -> NewOutput:  # fmt: skip
     """Take slices of params along one axis, one per index.
 
     output = params[:axis] ++ indices[batch_dims:] ++ params[axis+1:] (shapes). A negative
@@ -84,13 +82,11 @@ def gather(
     *Comparison("gather-nd", "TF gather_nd {}").expand_over("device", DEVICES),
 )
 def gather_nd(
-    params: Tensor,
-    indices: Tensor,
-    *,
+    params: Tensor, indices: Tensor, *,
     batch_dims: Annotated[int, Option("leading axes that params and indices share, 0 … q-1")] = 0,
     bad_indices_policy: BadIndices = "",
     device: Device = "cpu",
-) -> NewOutput:
+) -> NewOutput:  # fmt: skip
     """Take the cell or slice that each index vector names.
 
     The last axis of indices holds vectors of m numbers for the first m axes of params after the
@@ -120,6 +116,7 @@ def batch_gather(params: Tensor, indices: Tensor) -> NewOutput:
     """
     check_dtypes(params, DTYPES, indices)
     check_min_rank(params, indices)
-    check_batch_dims(indices.rank - 1, 0, params.rank - 1, params, indices)
+    fits, legal = indices.rank <= params.rank, f"indices of rank 1 … {params.rank}"
+    check_rule(fits, "indices has more axes than params", params, indices, valid=legal)
     last = indices.rank - 1
     return gather_layout(params, address_axis(params, indices, last, last), UNCHECKED)

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from gscli.base import IndexRefused, PictureNotice
+from gscli.base import IndexRefused, PictureNotice, UsageError
 from gscli.base.arrays import Array, BoolArray, dtype_name, unequal_cells, unravel_place
 from gscli.base.records import Record, group_pairs
 from gscli.base.words import format_count, format_shape
@@ -219,7 +219,8 @@ class ComparisonTexts:
         """
         errors = [(row.error, row) for row in group.rows if row.error is not None]
         error, _ = errors[0]
-        where = f"{error.where}: " if error.where else ""
+        is_alone = not errors[1:] or not isinstance(error, UsageError)  # else each has its version
+        where = f"{error.where}: " if error.where and is_alone else ""
         if isinstance(error, IndexRefused) and error.findings:
             where = f"{error.findings[0].value} "
         # Not each calls a number below zero out of range.

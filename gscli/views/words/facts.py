@@ -20,7 +20,7 @@ from gscli.plan.outcomes import describe_skips
 from gscli.traces import Entry, Trace
 from gscli.traces.entries import Change
 from gscli.views.lenses import format_span
-from gscli.views.subject import take_box
+from gscli.views.subject import find_factor, take_box
 from gscli.views.summary import describe_slice
 from gscli.views.texts import NumberFormat
 
@@ -67,6 +67,8 @@ class Describer:
         place, vector = self.locate_index(entry)
         index = f"{place} = {vector}" if place else "no index"
         texts = {"index": index, "arrow": self.signs.arrow, "result": self.format_result(entry)}
+        factor, number = find_factor(self.trace, entry)
+        texts["times"] = f", times {factor}, which is {self.format_values(number)}" * bool(factor)
         if self.is_empty:
             return EntryFacts("empty", texts)
         if entry.target is None:

@@ -15,6 +15,8 @@ from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from gscli.base.words import format_count, sanitize
 from gscli.kernel.reductions import REDUCTION_WORDS
 from gscli.layout import BAGS, Fold, Layout
@@ -133,6 +135,9 @@ class Formula:
         words = {"flow": self._format_target(flow), "update": source, "rest": rest}
         holders = "even" if convention.ties == "even" else "first"
         passed, kept = _BACKWARD.get(layout.reduction) or _BACKWARD[holders]
+        nan_updates, nan_data = gives_nan(self._trace, convention)
+        nan = ", and nan where that cell is nan"
+        passed, kept = passed + nan * nan_updates, kept + nan * nan_data
         if layout.reduction == "none" and convention.writers == "all" and updates.name:
             passed = "{flow}"
         size = prod(self._addressing.result_shape)
@@ -293,6 +298,15 @@ class Formula:
         else:
             letters = letters[: len(shape)]
         return _format_subscript(name, letters, ",")
+
+
+def gives_nan(trace: Trace, convention: Convention) -> tuple[bool, bool]:
+    """Whether cells that are NaN give NaN to all that met in them, and at least to data."""
+    layout, device = trace.layout, trace.attributes.get("device")
+    spreads = convention.nan_ties == "spread" and layout.data_name is not None
+    if not spreads or layout.reduction not in ("max", "min") or not np.isnan(trace.output).any():
+        return False, False
+    return device not in convention.devices_clipping_reads, True
 
 
 def _format_step(layout: Layout, target: str, update: str) -> str:

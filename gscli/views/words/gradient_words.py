@@ -17,6 +17,7 @@ from gscli.gradients.call import Gradients, find_other_cells
 from gscli.gradients.conventions import LOOP, Convention
 from gscli.gradients.flow import FlowTrace
 from gscli.gradients.sharing import SharedCell, find_shared_cells
+from gscli.lab.answers import UnsupportedRuleSet
 from gscli.lab.gradient_comparison import GradientComparison
 from gscli.traces import Entry, TraceWords
 from gscli.views.lines import wrap_text
@@ -24,7 +25,7 @@ from gscli.views.look import ViewOptions, choose_signs
 from gscli.views.texts import choose_number_format
 from gscli.views.words.below import LISTED, Remark, limit_remarks, make_remarks
 from gscli.views.words.facts import Describer
-from gscli.views.words.formula import Formula
+from gscli.views.words.formula import Formula, gives_nan
 from gscli.views.words.vocabularies import describe_tensor
 
 # Values of a gradient that stand in a sentence.
@@ -97,9 +98,7 @@ def describe_purpose(gradients: Gradients) -> str:
         also=f", and to {data}" if data and layout.include_self else "",
         tie=TIES[convention.ties], data=data,
     )  # fmt: skip
-    spreads = data and convention.nan_ties == "spread" and run.reduction in ("max", "min")
-    is_compiled = run.attributes.get("device") in convention.devices_clipping_reads
-    if spreads and not is_compiled and np.isnan(run.output).any():
+    if all(gives_nan(run, convention)):
         sentence += " Where that is nan, all that met there are given nan."
     if data and not layout.include_self and run.reduction != "none":
         sentence += f" Where {data} was written to it takes no part: 0."
@@ -199,6 +198,7 @@ def describe_comparison(
     reasons = group_pairs((row.refusal, row.label) for row in result.refusals)
     notes = list(dict.fromkeys(row.missing for row in chain(*result.groups) if row.missing))
     notes += [f"no gradients: {', '.join(labels)}: {why}" for why, labels in reasons.items()]
+    notes += [f"{text}." for text in UnsupportedRuleSet.format_reasons(result.unsupported)]
     for note in () if is_short else notes:
         yield from wrap_text(signs.sanitize_line(note), options.width, "  ")
     yield from wrap_text(_summarize(result, mark), options.width)
