@@ -59,6 +59,7 @@ from gscli.files.request import (
     list_keys,
     lost_arrays_error,
     match_argument,
+    spell_as_json,
     unsupported_format_error,
 )
 from gscli.files.request import MAX_BYTES as MAX_BYTES
@@ -279,7 +280,7 @@ def _read(
         from gscli.files.formats.jsonarray import array_of_json
         from gscli.files.formats.jsontext import parse_json
 
-        parsed = parse_json(source.json.encode("utf-8", "surrogatepass"), request.argument)
+        parsed = parse_json(spell_as_json(source.text), request.argument)
         return array_of_json(parsed, request, "inline")
     origin, file = sanitize(source.text), None
     if source.kind == "stdin":

@@ -14,7 +14,7 @@ from gscli.files.content import check_limit
 from gscli.files.formats.jsonarray import array_of_json
 from gscli.files.formats.jsontext import parse_json
 from gscli.files.formats.npy import RANK_LIMIT, is_shape
-from gscli.files.request import JSON_WORDS, LoadedInput, ReadRequest
+from gscli.files.request import LoadedInput, ReadRequest, spell_as_json
 
 FORMS = (
     *("arange:3x4[:DTYPE]", "zeros:3x4[:DTYPE]", "ones:3x4[:DTYPE]", "full:3x4:VALUE[:DTYPE]"),
@@ -80,8 +80,7 @@ def _parse_parts(text: str) -> tuple[str, tuple[int, ...], str, DType | None, di
 
 
 def _parse_value(written: str, dtype: DType | None, text: str, limit: int) -> Array:
-    word = JSON_WORDS.get(written, written)
-    parsed = parse_json(word.encode("utf-8", "surrogateescape"), text, "the value")
+    parsed = parse_json(spell_as_json(written), text, "the value")
     value = array_of_json(parsed, ReadRequest(dtype=dtype, limit=limit)).array
     _check_spec(not value.ndim, text, "the value is not a single number")
     return value

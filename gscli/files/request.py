@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 
 GENERATORS = ("arange", "zeros", "ones", "full", "rand")
-_NUMBER = r"-?\d+(\.\d+)?([eE][+-]?\d+)?"
+_NUMBER = r"-?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?"
 
 # Bare words, and how JSON spells them.
 JSON_WORDS = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
@@ -156,10 +156,17 @@ class Source(Record):
                 return cls(text, "file", text[:end], text[end + 2 :])
         return cls(text, "file", text)
 
-    @property
-    def json(self) -> str:
-        """The JSON text of an inline source; the bare words nan and inf get JSON's spelling."""
-        return JSON_WORDS.get(self.text.strip(), self.text)
+
+def spell_as_json(text: str) -> bytes:
+    """Numbers as NumPy and PyTorch print them in JSON's spelling; what holds strings as it is.
+
+    >>> spell_as_json("[1., -.5, nan, -inf]"), spell_as_json('["1."]')
+    (b'[1.0, -0.5, NaN, -Infinity]', b'["1."]')
+    """
+    if '"' not in text:  # a digit to each point, and words
+        text = re.sub(r"(?<![\w.])(?=\.\d)|(?<=\d\.)(?![\d.])", "0", text)
+        text = re.sub(r"\b(nan|inf)\b", lambda word: JSON_WORDS[word[0]], text)
+    return text.encode("utf-8", "surrogatepass")
 
 
 def _is_json(text: str) -> bool:

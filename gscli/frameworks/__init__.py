@@ -218,9 +218,8 @@ def assign_inputs(
     usage = " ".join([command, *(item.name.upper() for item in operator.inputs)])
     example = f"{command} {operator.example}"
     if surplus > 0 and len(fixed) == len(waiting):
-        extra, got = words[len(fixed) :], len(words) + len(named)
-        own = format_count(len(operator.inputs), "input")
-        problem = f"{operator.command} takes {own}, got {got}"
+        own, extra = format_count(len(operator.inputs), "input"), words[len(fixed) :]
+        problem = f"{operator.command} takes {own}, got {len(words) + len(named)}"
         known = {item.name: item.kind for item in operator.attributes if item.name not in texts}
         hint = _surplus_hint(operator, words, extra[0], known) or example
         where = f"too many: {sanitize(' '.join(extra))}"

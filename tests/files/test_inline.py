@@ -264,10 +264,7 @@ def test_the_depth_of_a_text_is_judged_in_one_pass() -> None:
 @pytest.mark.parametrize(
     ("text", "hint"),
     [
-        ("[1., 2]", "1.0, 0.5"),
-        ("[.5]", "1.0, 0.5"),
         ("[True]", "true and false"),
-        ("[nan]", "NaN and Infinity"),
         ("[1 2]", "a comma"),
         ("[(1, 2)]", "[1, 2]"),
         ("['a']", "double quotes"),
@@ -279,5 +276,54 @@ def test_the_depth_of_a_text_is_judged_in_one_pass() -> None:
 def test_values_as_python_writes_them_are_refused_with_what_json_has(text: str, hint: str) -> None:
     with pytest.raises(ContentRefused) as caught:
         load(text)
-    assert hint in (caught.value.hint or "")
-    assert bool(hint) == bool(caught.value.hint)
+    _check_hint(caught.value, hint)
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("[1., 2]", "1.0, 0.5"),
+        ("[.5]", "1.0, 0.5"),
+        ("[nan]", "NaN and Infinity"),
+        ("[1.2.]", "1.0, 0.5"),
+    ],
+)
+def test_a_file_of_json_is_strict(text: str, hint: str, tmp_path: Path) -> None:
+    (tmp_path / "x.json").write_text(text)
+    with pytest.raises(ContentRefused) as caught:
+        load(str(tmp_path / "x.json"))
+    _check_hint(caught.value, hint)
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("[1., 2.]", [1.0, 2.0]),
+        ("[ 1.,\n  .5]", [1.0, 0.5]),
+        ("[[-.5], [1.e3]]", [[-0.5], [1000.0]]),
+        ("[.5e1, -1.E-1]", [5.0, -0.1]),
+        ("[0., -inf, inf]", [0.0, -np.inf, np.inf]),
+        ("1.", 1.0),
+        (".5", 0.5),
+        ("-.5e-1", -0.05),
+        ("full:2:1.", [1.0, 1.0]),
+        ("full:1:.5", [0.5]),
+    ],
+)
+def test_numbers_typed_as_numpy_prints_them_are_read(text: str, values: object) -> None:
+    array = load(text).array
+    assert array.dtype == np.float64
+    assert array.tolist() == values
+    assert str(load("[1., nan]").array) == "[ 1. nan]"
+
+
+@pytest.mark.parametrize("text", ["[1..]", "[1.2.3]", "[.]", "[1. 2.]", "[1.j]", '["a", 1.]'])
+def test_no_other_point_is_taken_for_a_number(text: str) -> None:
+    with pytest.raises(ContentRefused):
+        load(text)
+    assert load('["1.", ".5", "nan"]').array.tolist() == ["1.", ".5", "nan"]
+
+
+def _check_hint(error: ContentRefused, hint: str) -> None:
+    assert hint in (error.hint or "")
+    assert bool(hint) == bool(error.hint)

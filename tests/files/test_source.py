@@ -7,7 +7,7 @@ import pytest
 
 from gscli.base import CannotRead, CannotWrite, ContentRefused, UsageError
 from gscli.files import load, save
-from gscli.files.request import Source
+from gscli.files.request import Source, spell_as_json
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,8 @@ def test_kinds(text: str, kind: str, path: str, member: str | None) -> None:
     ("text", "json"), [("nan", "NaN"), ("-inf", "-Infinity"), ("true", "true"), ("[1]", "[1]")]
 )
 def test_bare_words_get_the_spelling_of_json(text: str, json: str) -> None:
-    assert Source.parse(text).json == json
+    assert Source.parse(text).kind == "inline"
+    assert spell_as_json(text) == json.encode()
 
 
 def test_a_name_without_letters_is_shown_as_one() -> None:

@@ -44,6 +44,8 @@ def _texts() -> Iterator[Case]:
     yield _file("bom_twice", b"\xef\xbb\xbf\xef\xbb\xbf[1]")
     yield _file("nul", b"[1]\0")
     yield _file("nul_first", b"\0[1]")
+    yield _file("point_first", b"[.5]")
+    yield _file("point_last", b"[5.]")
     yield _file("npy_bytes", b"\x93NUMPY\1\0")
     yield _file("binary", bytes(range(256)))
     texts = {
@@ -58,8 +60,9 @@ def _texts() -> Iterator[Case]:
         "hex": "[0x10]",
         "octal": "[010]",
         "plus": "[+1]",
-        "point_first": "[.5]",
-        "point_last": "[5.]",
+        "points_first": "[..5]",
+        "points_last": "[5..]",
+        "point_last_twice": "[1.5.]",
         "exponent_bare": "[1e]",
         "underscore": "[1_000]",
         "python_true": "[True]",
