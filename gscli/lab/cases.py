@@ -8,6 +8,7 @@ With a `cotangent` it holds the `gradients` that the framework gave, too.
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
@@ -138,14 +139,23 @@ def _check_parts(record: Any) -> None:
         raise ValueError(f"expect is {expect!r}, with the output where it is 'output'")
 
 
-def build_repro_command(case: Case, file: str = "", *, has_gradients: bool = False) -> str:
+def build_repro_command(
+    case: Case, file: str = "", options: Sequence[str] = (), *, has_gradients: bool = False
+) -> str:
     """The command that runs the case in a shell, or its gradients; "" for an unknown operator and
     for names of inputs that it does not have, or lacks: no command gives it those.
 
     Everything stands in it, unless that would be longer than a person reads: then the tensors are
     named in the `.jsonl` file that the case is from, and the answer is held against the recorded
-    one. Of another file the command tries the case alone.
+    one. Of another file the command tries the case alone; and so it does, of every file, with
+    `options` of `verify`, as those that name a runtime.
     """
+    document, is_inline = json.dumps(case.document), file.lstrip().startswith("{")
+    is_named = not is_inline and (os.path.isfile(file) or len(document) > MAX_COMMAND_CHARACTERS)
+    words = [file, "--only", case.id] if is_named else [document]
+    alone = format_command(["gscli", "verify", *words, *options])
+    if options:
+        return alone
     try:
         operator = find_operator(case.operator)
         operator.check_names(case.inputs)
@@ -153,22 +163,23 @@ def build_repro_command(case: Case, file: str = "", *, has_gradients: bool = Fal
         return ""
     flow = case.cotangent if has_gradients else None
     more = [] if flow is None else ["--cotangent", *format_inputs({"cotangent": flow}).values()]
-    command = build_command(operator, case.attrs, format_inputs(case.inputs), more)
-    command = command.replace("gscli ", "gscli grad ", 1) if more else command
-    if len(command) <= MAX_COMMAND_CHARACTERS or not file or file.lstrip().startswith("{"):
+    inputs, program = format_inputs(case.inputs), "gscli grad" if more else "gscli"
+    command = build_command(operator, case.attrs, inputs, more, program)
+    if len(command) <= MAX_COMMAND_CHARACTERS or not file or is_inline:
         return command
     if more or not file.lower().endswith(".jsonl"):
-        return format_command(["gscli", "verify", file, "--only", case.id])
-    words = {name: f"{file}::{case.id}/{name}" for name in case.inputs}
+        return alone
+    texts = {name: f"{file}::{case.id}/{name}" for name in case.inputs}
     expected = ["--expect", f"{file}::{case.id}/output"] if case.expect == "output" else []
-    return build_command(operator, case.attrs, words, expected)
+    return build_command(operator, case.attrs, texts, expected)
 
 
 def build_command(
     operator: Operator, attrs: Arguments, inputs: Mapping[str, str],
-    more: Sequence[str] = (),
+    more: Sequence[str] = (), program: str = "gscli",
 ) -> str:  # fmt: skip
-    """The command line of a call whose inputs are words already, with `more` words behind them.
+    """The command line of a call whose inputs are words already, with `more` words behind them;
+    `program`: what is to do something with it, `gscli` or a tool of it.
 
     An input behind an optional one that is not given goes by its name.
 
@@ -177,10 +188,9 @@ def build_command(
     >>> build_command(find_operator("torch.segment_reduce"), {"reduce": "sum"}, words)
     "gscli torch segment-reduce '[1.0]' --offsets '[0,1]' --reduce sum"
     """
-    flags, words, is_behind = dict[str, str](), operator.command_line.split(), False
+    words, flags = operator.command_line.replace("gscli", program, 1).split(), dict[str, str]()
     for item in operator.inputs:
-        is_behind |= item.optional and item.kind != "many" and item.name not in inputs
-        if is_behind:
+        if flags or (item.optional and item.kind != "many" and item.name not in inputs):
             flags[item.name] = item.flag
     for name, word in inputs.items():
         words += [flags[name], word] if name in flags else [word]

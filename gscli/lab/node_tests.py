@@ -134,9 +134,8 @@ def read_test_node(path: Path) -> ModelNode:
     ForeignNode for several nodes, another domain, or an operator that is no gather or scatter.
     """
     model = OnnxModel.read(str(path), MODEL_LIMIT)
-    if len(model.graph.node) != 1:
-        count = format_count(len(model.graph.node), "node")
-        raise ForeignNode(f"the model has {count}, a node test has one")
+    problem = f"the model has {format_count(len(model.graph.node), 'node')}, a node test has one"
+    check_rule(len(model.graph.node) == 1, problem, kind=ForeignNode)
     node, *_ = model.nodes
     _ = node.operator
     return node

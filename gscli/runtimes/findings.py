@@ -140,9 +140,8 @@ class Cause(Record):
 
     def describe(self, *, has_rules: bool) -> str:
         """What differs, how, and with `has_rules` the rules; calls before are nobody's operator."""
-        first = self.findings[0]
-        names = sorted({finding.case.operator.full_name for finding in self.findings})
-        who = "the runtime" if first.mismatch.kind == "sequence" else ", ".join(names)
+        first, names = self.findings[0], {each.case.operator.full_name for each in self.findings}
+        who = "the runtime" if first.mismatch.kind == "sequence" else ", ".join(sorted(names))
         rules = f" ({', '.join(sorted(self.words))})" if has_rules and self.words else ""
         return f"{who} {first.meaning}{rules}"
 

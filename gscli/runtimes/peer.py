@@ -21,8 +21,7 @@ from gscli.traces import trace_call
 def serve(lines: Iterator[bytes], send: Callable[[dict[str, Any]], None]) -> None:
     """Introduce gscli and answer every request; a bad line is answered with an error."""
     ops = [".".join(to_wire_name(operator)) for operator in operators()]
-    hello = {"name": "gscli", "version": gscli.__version__, "ops": [*ops, ECHO]}
-    send({**hello, "gradients": True})
+    send({"name": "gscli", "version": gscli.__version__, "ops": [*ops, ECHO], "gradients": True})
     for line in lines:
         if line.strip():
             send(answer_request(line))

@@ -11,7 +11,7 @@ from textwrap import shorten
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
-from gscli.base import ContentRefused, GscliError, UsageError
+from gscli.base import ContentRefused, GscliError, UsageError, check_rule
 from gscli.base.arrays import Array
 from gscli.base.records import Arguments, Record
 from gscli.base.words import sanitize
@@ -152,7 +152,6 @@ def select_supported(hello: Hello, names: Sequence[str]) -> list[Operator]:
     """The operators that are asked for and that a runtime answers; without names all it has."""
     chosen = dict.fromkeys(op for name in names for op in find_operators(name)) or operators()
     answerable = [operator for operator in chosen if operator.full_name in hello.ops]
-    if not answerable:
-        listed = ", ".join(names) or "any operator of gscli"
-        raise UsageError(f"{hello.title} does not answer {listed}", valid=hello.answered_names)
+    problem = f"{hello.title} does not answer {', '.join(names) or 'any operator of gscli'}"
+    check_rule(bool(answerable), problem, kind=UsageError, valid=hello.answered_names)
     return answerable

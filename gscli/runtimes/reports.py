@@ -49,13 +49,9 @@ def format_summary(report: FuzzReport, *, strict: bool) -> Iterator[str]:
 def format_cause(cause: Cause, number: int, runtime: str, *, strict: bool) -> Iterator[str]:
     """A block: the smallest call of a cause with both answers, and the commands of the others."""
     first, *others = cause.findings
-    state = "failure"
-    if first.is_known:
-        state = "known"
-    elif first.is_warning and not strict:
-        state = "warning"
+    excuse = "known" if first.is_known else "warning" * (first.is_warning and not strict)
     text = cause.describe(has_rules=bool(others))
-    yield f"[{number}] {state}: {text}, {format_count(cause.total, 'case')}"
+    yield f"[{number}] {excuse or 'failure'}: {text}, {format_count(cause.total, 'case')}"
     yield from _format_finding(first, runtime)
     for other in others:
         yield f"  also: {other.case.command}"

@@ -124,10 +124,8 @@ class FuzzCase:
     @property
     def command(self) -> str:
         """The command that shows the rules' answer, or their gradients."""
-        call = build_command(self.operator, self.attrs, format_inputs(self.inputs))
-        if not self.has_gradients:
-            return call
-        call = call.replace("gscli ", "gscli grad ", 1)
+        inputs, program = format_inputs(self.inputs), "gscli" + " grad" * self.has_gradients
+        call = build_command(self.operator, self.attrs, inputs, program=program)
         if self.cotangent is None:
             return call
         from gscli.lab.gradient_comparison import find_differing_gradient

@@ -487,6 +487,48 @@ def test_failures_of_verify_annotate_lines_for_github(cases: Path) -> None:
     assert second.startswith(f"::error file={place},line=3,title=two::answered [1], ")
 
 
+def paste(command: str) -> tuple[int, str, str]:
+    """What a printed command does where it is typed."""
+    program, *words = shlex.split(command)
+    assert program == "gscli"
+    return gscli(*words)
+
+
+@pytest.mark.parametrize("source", ["file", "pipe", "word"])
+def test_a_failure_on_a_runtime_is_shown_again_by_its_command(
+    source: str, cases: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The rules give 1, which is no failure; the runtime gives something else."""
+    negative = json.loads(recorded("of the runtime", "output", 2))
+    negative["inputs"]["indices"]["data"] = [-1]
+    line = json.dumps(negative)
+    text = f"{recorded('three', 'output', 1)}\n{line}\n"
+    cases.write_text(text, "utf-8")
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    path = {"file": str(cases), "pipe": "-", "word": line}[source]
+    how = ("--on", f"{WRONG} negative_is_zero", "--patience", "15", "--strict")
+    failure = f"FAILED of the runtime: output[0] is {1}, recorded {2}\n"
+    code, out, err = gscli("verify", path, *how)
+    assert (code, err, out.count("FAILED "), failure in out) == (1, "", 1, True)
+    command = out.partition(failure)[2].splitlines()[0].strip()
+    code, again, err = paste(command)
+    assert (code, err, again) == (1, "", f"{failure}  {command}\n0 passed, 1 failed, 0 skipped\n")
+    if source != "file":
+        return
+    assert f" --only 'of the runtime' --on '{WRONG} negative_is_zero' --patience 15 " in command
+    assert command in gscli("verify", path, *how, "--format", "github")[1].replace("%2C", ",")
+    assert command in ET.fromstring(gscli("verify", path, *how, "--junit", "-")[1])[1][0].text  # type: ignore[operator]
+    document = json.loads(gscli("verify", path, *how, "--json")[1])
+    assert [each["command"] for each in document["failures"]] == [command]
+
+
+def test_a_name_that_is_misspelt_is_told_again_by_its_command(cases: Path) -> None:
+    cases.write_text(recorded("a", "output", 1).replace('"indices"', '"indics"'), "utf-8")
+    code, out, _ = gscli("verify", str(cases), "--on", WRONG)
+    assert (code, "not tried: onnx.gather has no input 'indics'" in out) == (1, True)
+    assert paste(out.splitlines()[1].strip())[:2] == (code, out)
+
+
 def test_verify_groups_failures_and_reports_them_as_fuzz_does(tmp_path: Path) -> None:
     path, known, folder = tmp_path / "c.jsonl", tmp_path / "known", tmp_path / "reports"
     assert gscli("cases", "onnx.gather", "onnx.gather-nd", "--cases", "40", "-o", str(path))[0] == 0

@@ -40,7 +40,9 @@ def test_a_difference_is_told_with_a_command_that_shows_the_gradients(
     assert is_refused == ("no way back" in wrong)
     assert is_refused or set(lines[place + 3].strip()) <= {"^", " "}
     done = call_gscli("verify", f"{tmp_path}/cases.jsonl", "--on", f"{WRONG} {fault}")
-    assert "  gscli grad gather " in done.stdout.decode()
+    failure, command, _ = done.stdout.decode().splitlines()
+    again = call_gscli(*shlex.split(command)[1:])
+    assert (again.returncode, again.stdout.decode().splitlines()[0]) == (1, failure)
     words = shlex.split(lines[1])[1:]
     document = json.loads(call_gscli(*words, "--json").stdout)
     assert np.array_equal(load_json(document["gradients"]["data"], "data"), rules)

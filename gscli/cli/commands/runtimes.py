@@ -218,8 +218,7 @@ def start_checked(
                 text = f"gscli does not have what {hello.title} names: {sanitize(unknown)}"
                 print_stderr(f"warning: {text}\n")
             check_adapter(runtime, operators)
-            missing = [name for name, own in named.items() if own.isdisjoint(operators)]
-            if missing:
+            if missing := [name for name, own in named.items() if own.isdisjoint(operators)]:
                 print_stderr(f"warning: {hello.title} does not answer {', '.join(missing)}\n")
             if gap := describe_release_gap(hello.name, hello.version):
                 print_stderr(f"warning: {gap}: a difference may be one of releases\n")

@@ -7,15 +7,16 @@ names to T = {"dtype", "shape", "data"}, expect is "output", "error" or "open" (
 promised). More of T: gscli help runtimes.
 
 A failure prints its id, the difference and the command that reproduces it (of a long case the
-tensors as CASES.jsonl::ID/NAME); then `N passed, M failed`. A case beyond a limit of gscli's own,
-of an unknown operator, or with a misspelt name of an attribute or input, fails as not tried: it is
-no refusal by the rules. Lines that are no cases are counted as refused, the first of them is told
-at the end, and --junit and --format github have each as an error. Exit status 1 when any case
-fails, 65 where none does and a line is no case. - reads cases from standard input. With --json:
-every count of the last line by its name ("passed", "failed", …), "failures", each with its id,
-problem and command, and "refusals", where lines are no cases. --on puts the cases to a runtime in
-place of gscli; what it does not support is skipped and counted, and an answer where the record
-refuses is a warning, unless --strict. Where no case was run the status is 65, or 2 with --only.
+tensors as CASES.jsonl::ID/NAME; with --on it asks the runtime again); then `N passed, M failed`.
+A case beyond a limit of gscli's own, of an unknown operator, or with a misspelt name of an
+attribute or input, fails as not tried: it is no refusal by the rules. Lines that are no cases are
+counted as refused, the first of them is told at the end, and --junit and --format github have each
+as an error. Exit status 1 when any case fails, 65 where none does and a line is no case. - reads
+cases from standard input. With --json: every count of the last line by its name ("passed",
+"failed", …), "failures", each with its id, problem and command, and "refusals", where lines are no
+cases. --on puts the cases to a runtime in place of gscli; what it does not support is skipped and
+counted, and an answer where the record refuses is a warning, unless --strict. Where no case was run
+the status is 65, or 2 with --only.
 
 Failures of one cause are told together at the end: how many, the rules that they meet, and the
 name under which fuzz tells them. --except names a file of ids, or of such names, whose failures do
@@ -38,6 +39,7 @@ from gscli.base.records import Record, group_pairs
 from gscli.base.words import format_count
 from gscli.cli.building import complete_file, tool
 from gscli.cli.commands.runtimes import (
+    DEFAULT_TIMEOUT,
     JUNIT,
     KNOWN,
     ON,
@@ -109,7 +111,12 @@ def verify(
     check_folders_exist(junit)
     accepted, began = KnownFailures.read(known), time.monotonic()
     write = print_stderr if junit == "-" else sys.stdout.write
-    tally = _CaseCounts(accepted, strict, None if quiet or settings.json else report_format, write)
+    # What asks the runtime again; gscli itself needs none of it.
+    usual = "" if patience == DEFAULT_TIMEOUT else f"{patience:g}"
+    values = {"--on": on, "--python": python, "--patience": usual}
+    words = [word for name, value in values.items() if value for word in (name, value)]
+    form = None if quiet or settings.json else report_format
+    tally = _CaseCounts(accepted, strict, form, write, [*words, *["--strict"] * strict])
     with (
         start_checked(on, python, patience) if on else nullcontext() as started,
         ProgressBar("cases", None) as progress,
@@ -219,6 +226,7 @@ class _CaseCounts:
     strict: bool
     form: str | None
     write: Callable[[str], object]
+    options: Sequence[str]
     skipped: list[Case] = field(default_factory=list)
     passed: list[str] = field(default_factory=list)
     failures: list[FailedCase] = field(default_factory=list)
@@ -228,11 +236,9 @@ class _CaseCounts:
     def findings(self) -> list[FuzzFinding]:
         """One for each kind of failure that counts, as `fuzz` tells them, with how many of it."""
         kinds: dict[tuple[str, str], FuzzFinding] = {}
-        for failure in self.select("failed"):
-            finding = failure.finding
-            if finding is not None:
-                kind = finding.signature, finding.mismatch.reason
-                kinds.setdefault(kind, replace(finding, count=0)).count += 1
+        for finding in filter(None, [failure.finding for failure in self.select("failed")]):
+            kind = finding.signature, finding.mismatch.reason
+            kinds.setdefault(kind, replace(finding, count=0)).count += 1
         return list(kinds.values())
 
     def to_dict(self, *, is_runtime: bool) -> dict[str, int]:
@@ -269,7 +275,7 @@ class _CaseCounts:
 
             finding = result.finding
             is_gradient = finding is not None and finding.case.has_gradients
-            command = build_repro_command(case, path, has_gradients=is_gradient)
+            command = build_repro_command(case, path, self.options, has_gradients=is_gradient)
             facts = case.id, result.problem, command, path, case.line, finding
             failure = FailedCase("failed", *facts)
             if any(map(self.accepted.match, failure.names)):
