@@ -6,7 +6,7 @@ Integers, bool and text must be equal. Other numbers may differ by
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import isnan, prod
 from typing import TypeAlias
 
@@ -80,8 +80,9 @@ class TensorDifference(Record):
 
     `differing_count` of `cell_count` cells differ, the first of them are `cells`, of which
     `listed` are told one by one;
-    `largest` is the greatest distance between two numbers, NaN above all, and where it is first
-    (None: text), `largest_finite` the greatest that is finite. `sample`: numbers of at most
+    `distances`: the greatest distance between two numbers and where it is first, NaN above all
+    ("largest"), the greatest that is finite ("largest_finite"), and that of cells within the
+    tolerance ("largest_allowed"), as far as there are such numbers. `sample`: numbers of at most
     MAX_SAMPLED differing cells, spread over all of them.
     """
 
@@ -90,8 +91,7 @@ class TensorDifference(Record):
     cell_count: int
     differing_count: int
     cells: tuple[DifferingCell, ...]
-    largest: Distance | None
-    largest_finite: Distance | None
+    distances: Mapping[str, Distance]
     sample: Indices
     listed: int
 
@@ -110,6 +110,12 @@ class TensorDifference(Record):
         """Whether both have one shape."""
         return self.shapes[0] == self.shapes[1]
 
+    @property
+    def allowed_text(self) -> str:
+        """How far apart the cells are that are equal by the tolerance alone; "" where none is."""
+        allowed = self.distances.get("largest_allowed")
+        return f", apart {_format_distance(allowed)}" if allowed else ""
+
     def to_dict(self) -> dict[str, object]:
         """The JSON form."""
         document: dict[str, object] = {
@@ -123,10 +129,8 @@ class TensorDifference(Record):
                 for _, at, actual, expected in self.cells[: self.listed]
             ],
         }
-        for name in ("largest", "largest_finite"):
-            distance: Distance | None = getattr(self, name)
-            if distance is not None:
-                document[name] = {"difference": to_json(distance[0]), "at": list(distance[1])}
+        for name, (apart, at) in self.distances.items():
+            document[name] = {"difference": to_json(apart), "at": list(at)}
         return document
 
 
@@ -142,41 +146,43 @@ def compare_tensors(
     `pieces`: the cells of `actual` in row-major order, where they are not read of the array itself.
 
     >>> difference = compare_tensors(np.array([1, 2, 3]), np.array([1, 5, 3]))
-    >>> difference.differing_count, difference.cells[0].at, difference.largest
+    >>> difference.differing_count, difference.cells[0].at, difference.distances["largest"]
     (1, (1,), (3.0, (1,)))
     """
     dtypes = dtype_name(actual.dtype), dtype_name(expected.dtype)
     shapes = actual.shape, expected.shape
     blocks = pair_blocks(pieces or [actual], expected) if actual.shape == expected.shape else ()
     count, cells = 0, list[DifferingCell]()
-    largest: Distance | None = None
-    largest_finite: Distance | None = None
+    distances: dict[str, Distance] = {}
     kept = list[Indices]()
     for first, *pair in blocks:
         own, other = map(decode_bytes, pair)
-        numbers = np.flatnonzero(differing_cells(own, other, tolerance))
-        if not numbers.size:
+        places = np.flatnonzero(unequal_cells(own, other))
+        if not places.size:
             continue
-        count += numbers.size
+        own, other, places = own[places], other[places], first + places
+        apart, is_near = _measure_distances(own, other, tolerance)
+        is_far = ~is_near
+        groups = {"largest": is_far, "largest_finite": is_far & np.isfinite(apart)}
+        groups = {} if _is_text(own, other) else groups | {"largest_allowed": is_near}
+        for name, group in groups.items():
+            if group.any():
+                number = np.flatnonzero(group)[apart[group].argmax()]
+                farthest = float(apart[number]), unravel_place(int(places[number]), shapes[1])
+                distances[name] = max(distances.get(name, farthest), farthest, key=_rank_distance)
+        own, other, places = own[is_far], other[is_far], places[is_far]
+        count += places.size
         if visit is not None:
-            visit(first + numbers)
-        kept.append(first + numbers[_sample_positions(numbers.size)])
+            visit(places)
+        kept.append(places[_sample_positions(places.size)])
         if sum(part.size for part in kept) > 16 * MAX_SAMPLED:  # of any number of blocks
             kept = [np.concatenate(kept)[::2]]
-        for number in numbers[: max(tolerance.listed, MAX_LISTED) - len(cells)].tolist():
-            at = unravel_place(first + number, shapes[1])
-            cells.append(DifferingCell(first + number, at, own[number], other[number]))
-        if _is_text(own, other):
-            continue
-        with np.errstate(all="ignore"):
-            apart, places = _measure_distances(own[numbers], other[numbers]), first + numbers
-        is_finite = np.isfinite(apart)
-        largest = _choose_larger(largest, apart, places, shapes[1])
-        apart, places = apart[is_finite], places[is_finite]
-        largest_finite = _choose_larger(largest_finite, apart, places, shapes[1])
+        most = max(tolerance.listed, MAX_LISTED) - len(cells)
+        for number, *values in zip(places[:most].tolist(), own, other):  # noqa: B905  the first
+            cells.append(DifferingCell(number, unravel_place(number, shapes[1]), *values))
     sample = np.concatenate([np.empty(0, np.int64), *kept])
     sample = sample[_sample_positions(sample.size)]
-    facts = (count, tuple(cells), largest, largest_finite, sample, tolerance.listed)
+    facts = (count, tuple(cells), distances, sample, tolerance.listed)
     return TensorDifference(dtypes, shapes, prod(shapes[1]), *facts)
 
 
@@ -189,16 +195,9 @@ def differing_cells(
     actual: Array, expected: Array, tolerance: Tolerance = DEFAULT_TOLERANCE
 ) -> BoolArray:
     """For arrays of one shape, which cells differ by more than `tolerance`, as bool."""
-    unequal = unequal_cells(actual, expected)
-    usual = [DEFAULT_RTOL.get(dtype_name(array.dtype), 0.0) for array in (actual, expected)]
-    relative = max(usual) * all(usual) if tolerance.rtol is None else tolerance.rtol
-    if _is_text(actual, expected) or not unequal.any():
-        return unequal
-    with np.errstate(all="ignore"):
-        theirs = _widen(expected)
-        allowed = tolerance.atol + relative * np.abs(theirs)
-        near = (_measure_distances(actual, expected) <= allowed) & np.isfinite(theirs)
-    return np.asarray(unequal & ~near)
+    differs = unequal_cells(actual, expected)
+    differs[differs] = ~_measure_distances(actual[differs], expected[differs], tolerance)[1]
+    return differs
 
 
 def describe_difference(
@@ -236,25 +235,31 @@ def _widen(array: Array) -> Array:
     return array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)
 
 
-def _measure_distances(actual: Array, expected: Array) -> Array:
-    """How far numbers lie apart: integers of one type by uint64, which no distance exceeds."""
-    if actual.dtype == expected.dtype and actual.dtype.kind in "iu":
-        ends = np.maximum(actual, expected), np.minimum(actual, expected)
-        return np.asarray(np.subtract(*(end.astype(np.uint64) for end in ends)))
-    return np.asarray(np.abs(_widen(actual) - _widen(expected)))
+def _measure_distances(
+    actual: Array, expected: Array, tolerance: Tolerance
+) -> tuple[Array, BoolArray]:
+    """How far values lie apart, and which of them no farther than `tolerance`; NaN for text.
+
+    Integers of one type by uint64, which no distance exceeds.
+    """
+    if _is_text(actual, expected):
+        return np.full(actual.shape, np.nan), np.zeros(actual.shape, np.bool_)
+    usual = [DEFAULT_RTOL.get(dtype_name(array.dtype), 0.0) for array in (actual, expected)]
+    relative = max(usual) * all(usual) if tolerance.rtol is None else tolerance.rtol
+    with np.errstate(all="ignore"):
+        theirs = _widen(expected)
+        if actual.dtype == expected.dtype and actual.dtype.kind in "iu":
+            ends = np.maximum(actual, expected), np.minimum(actual, expected)
+            apart = np.asarray(np.subtract(*(end.astype(np.uint64) for end in ends)))
+        else:
+            apart = np.asarray(np.abs(_widen(actual) - theirs))
+        allowed = tolerance.atol + relative * np.abs(theirs)
+        return apart, (apart <= allowed) & np.isfinite(theirs)
 
 
-def _choose_larger(
-    best: Distance | None, apart: Array, places: Indices, shape: Shape
-) -> Distance | None:
-    """The first of the greatest of a distance and those (n,) at further places, NaN above all."""
-    if not apart.size:
-        return best
-    number = int(apart.argmax())
-    most = float(apart[number])
-    if best is not None and not np.argmax([best[0], most]):
-        return best
-    return most, unravel_place(int(places[number]), shape)
+def _rank_distance(distance: Distance) -> tuple[bool, float]:
+    """NaN above all; of equal ones `max` takes the first."""
+    return isnan(distance[0]), distance[0]
 
 
 def pair_blocks(pieces: Iterable[Array], expected: Array) -> Iterator[tuple[int, Array, Array]]:
@@ -274,8 +279,10 @@ def pair_blocks(pieces: Iterable[Array], expected: Array) -> Iterator[tuple[int,
 
 
 def difference_sentences(difference: TensorDifference, name: str) -> list[str]:
-    """Type, shape and cells that differ, each in a sentence."""
-    lines = []
+    """Type, shape and cells that differ, each in a sentence; that all are equal in a single one."""
+    lines, count = list[str](), format_count(difference.cell_count, "cell")
+    if difference.is_equal:
+        return [f"equal: all {count}{difference.allowed_text}"]
     if not difference.has_same_dtype:
         lines.append(f"the type is {difference.dtypes[0]}, {name} has {difference.dtypes[1]}")
     if not difference.has_same_shape:
@@ -285,17 +292,18 @@ def difference_sentences(difference: TensorDifference, name: str) -> list[str]:
             lines[-1] += f"; a table has two axes always, a .npy file keeps {mine}"
         return lines
     if not difference.differing_count:
-        return [*lines, f"0 of {format_count(difference.cell_count, 'cell')} differ"]
-    count = difference.differing_count
-    verb = "differs" if count == 1 else "differ"
-    line = f"{count:,} of {difference.cell_count:,} cells {verb} from {name}"
-    most = dict.fromkeys((difference.largest, difference.largest_finite))  # one where it is finite
-    parts = (
-        f"by {'nan' if isnan(apart) else f'{apart:g} at most'}, at {format_shape(at)}"
-        for apart, at in filter(None, most)
-    )
-    distances = ", where finite ".join(parts)
+        return [*lines, f"0 of {count} differ{difference.allowed_text}"]
+    verb = "differs" if difference.differing_count == 1 else "differ"
+    line = f"{difference.differing_count:,} of {difference.cell_count:,} cells {verb} from {name}"
+    known = map(difference.distances.get, ("largest", "largest_finite"))
+    most = dict.fromkeys(filter(None, known))  # one where it is finite
+    distances = ", where finite ".join(map(_format_distance, most))
     return [*lines, f"{line}, {distances}" if distances else line]
+
+
+def _format_distance(distance: Distance) -> str:
+    apart, at = distance
+    return f"by {'nan' if isnan(apart) else f'{apart:g} at most'}, at {format_shape(at)}"
 
 
 class SliceCounter:

@@ -294,7 +294,8 @@ class OutputDiagnosis:
         if self.trace.is_refused:
             return self._describe_causes()
         if diff.is_equal:
-            return [f"as expected: all {format_count(diff.cell_count, 'cell')} of {self.name}"]
+            count = format_count(diff.cell_count, "cell")
+            return [f"as expected: all {count} of {self.name}{diff.allowed_text}"]
         lines = difference_sentences(diff, self.name)
         if diff.differing_count:
             lines.append(_describe_reach(self))

@@ -163,7 +163,7 @@ class GradientDiagnosis:
     def describe(self) -> list[str]:
         """Whether they are equal, and what would give the other one."""
         if self.difference.is_equal:
-            return [f"as expected: the gradient of {self.name}"]
+            return [f"as expected: the gradient of {self.name}{self.difference.allowed_text}"]
         lines = difference_sentences(self.difference, f"the expected gradient of {self.name}")
         if self.causes:
             lines.append("the expected gradient is what you get when")

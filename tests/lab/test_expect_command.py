@@ -289,8 +289,8 @@ def test_diff_tells_of_what_is_not_finite_or_has_more_digits_than_a_float(
 
 def test_a_difference_in_a_later_block_is_not_above_nan(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(difference, "BLOCK", 1)
-    most = difference.compare_tensors(np.array([1.0, np.nan, np.inf]), np.zeros(3)).largest
-    assert most is not None
+    held = difference.compare_tensors(np.array([1.0, np.nan, np.inf]), np.zeros(3))
+    most = held.distances["largest"]
     assert (np.isnan(most[0]), most[1]) == (True, (1,))
 
 
@@ -324,6 +324,27 @@ def test_a_tolerance_below_1_lets_no_integers_differ_and_no_text_is_a_number() -
     assert not difference.differing_cells(large, large - 1, difference.Tolerance(atol=1.0)).any()
     for numbers in (np.array([1]), np.array([1.0], parse_dtype("bfloat16"))):
         assert difference.differing_cells(numbers, np.array(["1"])).all()
+
+
+def test_cells_within_the_tolerance_are_told_with_how_far_apart_they_are(tmp_path: Path) -> None:
+    np.save(tmp_path / "own.npy", np.array([1.0, 2.0, 5.0]))
+    np.save(tmp_path / "other.npy", np.array([1.0, 2.25, 5.125]))
+    words = ("diff", "own.npy", "other.npy", "--atol", "0.5")
+    done = gscli(*words, cwd=tmp_path)
+    assert done.stdout == b"equal: all 3 cells, apart by 0.25 at most, at [1]\n"
+    document = json.loads(gscli(*words, "--json", cwd=tmp_path).stdout)
+    assert document["largest_allowed"] == {"difference": 0.25, "at": [1]}
+    assert (done.returncode, document["equal"], "largest" in document) == (0, True, False)
+    how = ("--expect", "other.npy", "--atol", "0.5", "-q")
+    run = gscli("gather", "own.npy", "[0,1,2]", *how, cwd=tmp_path)
+    told = b"as expected: all 3 cells of other.npy, apart by 0.25 at most, at [1]\n"
+    assert (run.returncode, run.stdout) == (0, told)
+    near = gscli("grad", "gather", "[1.0]", "[0]", "--expect", "[1.25]", *how[2:], cwd=tmp_path)
+    told = b"as expected: the gradient of data, apart by 0.25 at most, at [0]\n"
+    assert (near.returncode, near.stdout) == (0, told)
+    some = json.loads(gscli(*words[:3], "--atol", "0.2", "--json", cwd=tmp_path).stdout)
+    assert (some["different"], some["largest"]["difference"]) == (1, 0.25)
+    assert some["largest_allowed"] == {"difference": 0.125, "at": [2]}
 
 
 def test_diff_holds_members_of_one_name_against_each_other(tmp_path: Path) -> None:

@@ -3,8 +3,9 @@
 Hold two tensors against each other; exit status 1 when they differ.
 
 Types and shapes first, then values: integers, bool and text must be equal, other numbers equal
-within the last bits of the coarser type (--rtol, --atol), NaN equals NaN. Of containers, members of
-one name are held against each other.
+within the last bits of the coarser type (--rtol, --atol), NaN equals NaN. How far apart the numbers
+are that are equal by this alone is told. Of containers, members of one name are held against each
+other.
 
 \b
 Examples:
@@ -17,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from gscli.base.words import format_count, sanitize
+from gscli.base.words import sanitize
 from gscli.cli.building import complete_file, tool
 from gscli.cli.options import JSON_OPTION, SHARED_OPTIONS, Settings, argument, print_report
 from gscli.frameworks import check_single_stdin
@@ -59,8 +60,6 @@ def diff(
         differences = compare_tensors(actual, cast_untyped(right, actual), tolerance)
         rows.append({**({"name": name} if name else {}), **differences.to_dict()})
         sentences = difference_sentences(differences, sanitize(expected_word))
-        if differences.is_equal:
-            sentences = [f"equal: all {format_count(differences.cell_count, 'cell')}"]
         sentences[0] = f"{sanitize(name)}: {sentences[0]}" if name else sentences[0]
         texts.append(render_difference(differences, sentences, settings))
     equal = all(row["equal"] for row in rows)
