@@ -7,17 +7,18 @@ import os
 import re
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import IO, Any, BinaryIO
 
 import numpy as np
 
-from gscli.base import GscliWarning, Notice, UsageError, check_rule
+from gscli.base import GscliError, GscliWarning, Notice, UsageError, check_rule
 from gscli.base.arrays import Array, check_dtype_supported, to_native
 from gscli.base.words import sanitize
 from gscli.disk import mapped
 from gscli.disk.atomic import open_atomic
 from gscli.disk.system import write_all, write_error, write_errors
-from gscli.files.content import TEXT_LIMIT, open_content
+from gscli.files.content import TEXT_LIMIT, Content, open_content
 from gscli.files.request import (
     DEFAULT_MEMBER,
     FORMATS,
@@ -63,25 +64,24 @@ def save_file(
     check_rule(chunks is None, "--chunks is for .zarr", target, kind=UsageError)
     if source.member is not None:
         _check_member(source.member, suffix, target)
-        if os.path.lexists(target):
-            with (
-                open_content(target, limit) as old,
-                open_atomic(target, replaces=old.detach_file()) as out,
-            ):
-                format_for(suffix).write_into(out.write, old, source.member, checked)
-                mapped.check_unchanged(array)
-            return
-    size = None if suffix in TEXT_SUFFIXES else checked.nbytes  # a text's is known at its end
-    with open_atomic(target, size=size) as out:
-        _write_whole(out.write, target, suffix, source.member, checked, progress)
+    has_others = source.member is not None and os.path.lexists(target)
+    # A text's size is known at its end.
+    size = None if has_others or suffix in TEXT_SUFFIXES else checked.nbytes
+    with (
+        open_content(target, limit) if has_others else nullcontext() as old,
+        open_atomic(target, size=size, replaces=None if old is None else old.detach_file()) as out,
+    ):
+        _write_whole(out.write, target, suffix, source.member, checked, progress, old)
         mapped.check_unchanged(array)
 
 
 def _write_whole(
     write: Output, target: str, suffix: str, member: str | None, array: Array,
-    progress: Callable[[int], None] | None = None,
+    progress: Callable[[int], None] | None = None, old: Content | None = None,
 ) -> None:  # fmt: skip
-    """Write a new file or a stream; a warning tells of a text that is no input any more."""
+    """Write a new file or a stream, or the `old` file with another member; a warning tells of a
+    text that is no input any more. A refusal of what the format cannot hold names the file.
+    """
     length, writer = 0, format_for(suffix)
     most = writer.MOST_VALUES if suffix in TEXT_SUFFIXES else array.size
 
@@ -91,12 +91,18 @@ def _write_whole(
             _warn_of_large_text(target, array.size, most, "values")
         count = write(data)
         length += count
-        if progress is not None:
+        if progress is not None and old is None:
             progress(count)
         return count
 
-    name = target if suffix in TEXT_SUFFIXES else member or DEFAULT_MEMBER  # a text has no names
-    writer.write(write_part, {name: array}, suffix)
+    try:
+        if old is not None and member is not None:
+            writer.write_into(write_part, old, member, array)
+        else:
+            writer.write(write_part, {member or DEFAULT_MEMBER: array}, suffix)
+    except GscliError as refusal:
+        refusal.where = refusal.where or sanitize(target)
+        raise
     if suffix in TEXT_SUFFIXES and length > TEXT_LIMIT and array.size <= most:
         _warn_of_large_text(target, length, TEXT_LIMIT, "bytes of text")
 

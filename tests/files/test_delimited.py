@@ -105,8 +105,13 @@ def test_what_a_table_cannot_hold(tmp_path: Path) -> None:
             save(path, np.zeros(shape))
         assert caught.value.where == path
     for array, name in ((np.array([1j]), "complex128"), (np.array([b"a"]), "S1")):
-        with pytest.raises(DtypeRefused, match=rf"hold {name}\b"):
+        with pytest.raises(DtypeRefused, match=rf"hold {name}\b") as refused:
             save(path, array)
+        assert refused.value.where == path
+    for text in ("=1+1", " a", "1;2;3"):
+        with pytest.raises(DtypeRefused) as refused:
+            save(path, np.array([text]))
+        assert refused.value.where == path
     with pytest.raises(DtypeRefused, match=r"hold str\b"):
         save(str(tmp_path / "x.txt"), np.array(["a"]))
     assert not list(tmp_path.iterdir())

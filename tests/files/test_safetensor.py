@@ -97,7 +97,7 @@ def test_what_the_format_cannot_hold(tmp_path: Path) -> None:
     for array in (np.array(["a"]), np.array([1j]), np.array([1], ml_dtypes.int4)):
         with pytest.raises(DtypeRefused, match="no element type") as caught:
             save(path, array)
-        assert caught.value.hint == "use .npy or .json"
+        assert (caught.value.where, caught.value.hint) == (path, "use .npy or .json")
     with pytest.raises(UsageError, match="no name"):
         save(f"{path}::__metadata__", np.arange(3))
     assert not list(tmp_path.iterdir())

@@ -14,7 +14,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from gscli.base import CannotRead, ContentRefused, DtypeRefused, ShapeRefused
+from gscli.base import CannotRead, ContentRefused, DtypeRefused, check_rule
 from gscli.base.arrays import EXACT_IN_FLOAT64, Arrays, dtype_name
 from gscli.base.records import Record
 from gscli.base.words import format_count, format_shape, quote_word, sanitize
@@ -198,19 +198,18 @@ def write(out: Output, arrays: Arrays, suffix: str) -> None:
     What would not be read as it was written is refused: complex numbers, more than two axes, no
     elements, text that looks like a number.
     """
-    ((where, array),) = arrays.items()
-    if array.ndim > 2 or not array.size:  # noqa: PLR2004 -- rows and columns
-        problem = f"a table cannot hold shape {format_shape(array.shape)}"
-        raise ShapeRefused(problem, where=where, hint="use .npy or .json")
+    (array,) = arrays.values()
+    problem = f"a table cannot hold shape {format_shape(array.shape)}"
+    check_rule(array.ndim < 3 and array.size > 0, problem, hint="use .npy or .json")  # noqa: PLR2004
     if array.dtype.kind in "cS" or (array.dtype.kind == "U" and suffix == ".txt"):
         problem = f"a {suffix} table cannot hold {dtype_name(array.dtype)}"
-        raise DtypeRefused(problem, where=where, hint="use .npy or .json")
+        raise DtypeRefused(problem, hint="use .npy or .json")
     for row in array.reshape(array.shape[0] if array.ndim else 1, -1):
         cells = [str(v).lower() if isinstance(v, bool) else str(v) for v in json_values(row)]
         if array.dtype.kind == "U":
-            _check_text_cells(cells, where)
+            _check_text_cells(cells)
             if _find_delimiter([cells], DELIMITERS[suffix]):
-                raise _text_error("a text would be read back as a row of numbers", where=where)
+                raise _text_error("a text would be read back as a row of numbers")
         out(_format_line(cells, suffix))
 
 
@@ -301,15 +300,15 @@ def _check_delimiter(rows: Sequence[Sequence[str]], own: str, name: str) -> None
     check_content(not mark, problem, f"{name} line 1", hint=hint)
 
 
-def _check_text_cells(cells: list[str], where: str) -> None:
+def _check_text_cells(cells: list[str]) -> None:
     for cell in cells:
         if cell.startswith(("=", "+", "-", "@")):  # it would run it (OWASP, CSV injection)
             problem = "a spreadsheet would take a text for a formula"
-            raise _text_error(problem, where=f"{where}: {sanitize(cell, 60)}")
+            raise _text_error(problem, details=(sanitize(cell, 60),))
         # A table gives it back: no blanks around it, no number, no half character.
         whole = cell.encode("utf-8", "ignore").decode("utf-8")
-        if not cell or not cell.strip() == cell == whole or _parse_cell(cell, where) != cell:
-            raise _text_error("a text would be read back as something else", where=where)
+        if not cell or not cell.strip() == cell == whole or _parse_cell(cell, "") != cell:
+            raise _text_error("a text would be read back as something else")
 
 
 _text_error = partial(DtypeRefused, hint="use .json")

@@ -51,8 +51,7 @@ PIECE = 8 << 20
 def write(out: Output, arrays: Arrays, _suffix: str) -> None:
     """Write a new file with one dataset, by way of a temporary one: the library goes back in it."""
     ((name, array),) = arrays.items()
-    _check_path(name)
-    stored = _as_stored(array)
+    stored = _to_stored(name, array)
     with temp_file_errors(None), TemporaryFile() as whole:
         with import_extra("h5py", "hdf5").File(whole, "w") as file:
             file.create_dataset(name, data=stored)
@@ -63,8 +62,7 @@ def write(out: Output, arrays: Arrays, _suffix: str) -> None:
 
 def write_into(out: Output, old: Content, name: str, array: Array) -> None:
     """Write the old file with one dataset changed or added; everything else stays."""
-    _check_path(name)
-    stored = _as_stored(array)
+    stored = _to_stored(name, array)
     cells = np.ascontiguousarray(stored).reshape(-1).view(np.uint8).data
     form = {"dtype": stored.dtype.str, "shape": stored.shape, "payload": len(cells)}
     question = {"action": "change", "member": name.strip("/"), **form}
@@ -89,15 +87,15 @@ def _ask_library(
         yield messages
 
 
-def _check_path(name: str) -> None:
+def _to_stored(name: str, array: Array) -> Array:
+    """An array as a file can hold it: small types, which HDF5 does not know, as opaque bytes.
+
+    CannotWrite for a name that is no path of a dataset, DtypeRefused for text.
+    """
     problem = f"{sanitize(name, 60) or '/'} is the root, not the path of a dataset"
     is_path, hint = not {*name.split("/")} <= {"", "."}, "FILE.h5::NAME, FILE.h5::GROUP/NAME"
     check_rule(is_path, problem, kind=CannotWrite, hint=hint)
-
-
-def _as_stored(array: Array) -> Array:
-    """An array as a file can hold it: small types, which HDF5 does not know, as opaque bytes."""
-    if array.dtype.kind == "U" or array.dtype.name == "float8_e5m2":
-        problem = f"HDF5 files cannot hold {dtype_name(array.dtype)}"
-        raise DtypeRefused(problem, hint="use .npy or .json")
+    label, hint = dtype_name(array.dtype), "use .npy or .json"
+    is_held = array.dtype.kind != "U" and label != "float8_e5m2"
+    check_rule(is_held, f"HDF5 files cannot hold {label}", kind=DtypeRefused, hint=hint)
     return array.view(f"V{array.dtype.itemsize}") if is_narrow_dtype(array.dtype) else array

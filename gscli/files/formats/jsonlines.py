@@ -7,12 +7,11 @@ names as a file or a generator is no tensor of the file.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
-from gscli.base import ContentRefused
 from gscli.base.words import sanitize
 from gscli.disk.mapped import read_errors
-from gscli.files.content import TEXT_LIMIT, Content, check_limit
+from gscli.files.content import TEXT_LIMIT, Content, check_content, check_limit
 from gscli.files.formats.jsonarray import array_of_json
 from gscli.files.formats.jsontext import ParsedJson, parse_json
 from gscli.files.request import LoadedInput, Member, ReadRequest, choose_member, member_place
@@ -58,10 +57,9 @@ def _iter_tensors(content: Content) -> Iterator[tuple[str, ParsedJson]]:
 def _iter_line_tensors(line: bytes, number: int, file: str) -> Iterator[tuple[str, ParsedJson]]:
     where = f"{file} line {number}"
     value = parse_json(line, where).value
-    inputs = value.get("inputs") if isinstance(value, dict) else None
-    if not isinstance(inputs, dict):
-        form = '{"op", "inputs": {…}, …}'
-        raise ContentRefused("neither a recorded case nor a job", where=where, valid=form)
+    inputs: Any = value.get("inputs") if isinstance(value, dict) else None
+    problem, form = "neither a recorded case nor a job", '{"op", "inputs": {…}, …}'
+    check_content(isinstance(inputs, dict), problem, where, valid=form)
     for name, tensor in {**inputs, "output": value.get("output")}.items():
         if isinstance(tensor, (dict, list)):
             full = f"{value.get('id', number)}/{name}"
