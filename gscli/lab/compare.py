@@ -60,14 +60,14 @@ def compare(
 ) -> ComparisonResult:
     """Run a concept's call under every rule set that can express it.
 
-    `only`: framework names or labels, in the order wanted, or in a string between commas; the first
-    is the base. `opsets`: a row for each of these versions of ONNX, and nothing else unless `only`
-    asks for it. `typed`: which inputs have an element type of their own (default: those that are
-    arrays rather than lists); each rule set gives the others the type that it wants, as its own
-    command does. `run`: what runs a call. UsageError when nothing can run, or for an argument that
-    the concept does not have; LimitRefused where different outputs have more than `max_bytes`
-    together. Other refusals are answers here and do not raise; what cannot express the call is told
-    in `unsupported`.
+    `only`: names of frameworks or operators, or labels, in the order wanted, or in a string between
+    commas; the first is the base. `opsets`: a row for each of these versions of ONNX, and nothing
+    else unless `only` asks for it. `typed`: which inputs have an element type of their own
+    (default: those that are arrays rather than lists); each rule set gives the others the type that
+    it wants, as its own command does. `run`: what runs a call. UsageError when nothing can run, or
+    for an argument that the concept does not have; LimitRefused where different outputs have more
+    than `max_bytes` together. Other refusals are answers here and do not raise; what cannot express
+    the call is told in `unsupported`.
 
     >>> compare("gather", {"data": [10, 20], "indices": [1]}, only=["onnx", "numpy"]).agree
     True

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 from typing import TypeAlias
 
 from gscli.base import UsageError, check_rule
 from gscli.base.records import group_pairs
 from gscli.base.words import suggest_names
-from gscli.frameworks import ALIASES, TITLES, load_framework
+from gscli.frameworks import ALIASES, TITLES, find_operator, load_framework
 from gscli.frameworks.operator import (
     OVERWRITE,
     Attrs,
@@ -32,7 +33,7 @@ Selection: TypeAlias = tuple[ComparisonsByTitle, list[UnsupportedRuleSet]]
 
 
 def select_rule_sets(concept: ConceptName, only: Sequence[str], opsets: Sequence[int]) -> Selection:
-    """Declared comparisons by what asked for them, and frameworks that have none.
+    """Declared comparisons by what asked for them, and what has none.
 
     >>> chosen, absent = select_rule_sets("gather", ["onnx", "caffe2"], ())
     >>> list(chosen), absent
@@ -46,13 +47,14 @@ def select_rule_sets(concept: ConceptName, only: Sequence[str], opsets: Sequence
     absent: dict[str, UnsupportedRuleSet] = {}
     for word in words:
         name = ALIASES.get(word.lower(), word.lower())
-        if pairs := [pair for pair in declared if _is_called(*pair, name)]:
+        named = _find_named_operator(word)
+        if pairs := [pair for pair in declared if pair[0] is named or _is_called(*pair, name)]:
             frameworks = {pair[0].framework.title for pair in pairs}
             label = pairs[0][1].label if len(pairs) == 1 else " ".join(frameworks)
             rows = chosen.setdefault(label, [])
             rows += [pair for pair in pairs if pair not in rows]
         else:
-            title = _find_framework_title(word, name, declared)
+            title = named.full_name if named else _find_framework_title(word, name, declared)
             absent[title] = UnsupportedRuleSet(title, f"no {concept}", is_requested=True)
     return (_expand_opsets(chosen, opsets) if opsets else chosen), [*absent.values()]
 
@@ -94,6 +96,13 @@ def _without_defaults(comparison: Comparison, call: ConceptCall) -> Attrs:
     if attrs is None:
         return None
     return {name: value for name, value in attrs.items() if usual.get(name, ...) != value}
+
+
+def _find_named_operator(word: str) -> Operator | None:
+    """The operator that a word of `--as` names with its framework, as `torch.gather` does."""
+    with suppress(UsageError):
+        return find_operator(word) if "." in word else None
+    return None
 
 
 def _is_called(operator: Operator, comparison: Comparison, name: str) -> bool:

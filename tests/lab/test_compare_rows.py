@@ -190,6 +190,19 @@ def test_words_of_as_that_mean_nothing_get_near_names() -> None:
     assert "onnx" in refused.value.valid
 
 
+def test_operators_are_named_to_compare_as_other_commands_take_them() -> None:
+    inputs = {"data": [1, 2], "indices": [0]}
+    asked = compare("gather", inputs, only=["tf.gather", "torch.index-select", "onnx.Gather"])
+    assert {row.operator.full_name for row in asked.rows} == {
+        "tensorflow.gather", "torch.index_select", "onnx.gather",
+    }  # fmt: skip
+    other = compare("gather", inputs, only=["numpy.put", "numpy.take"])
+    assert [(row.label, row.reason) for row in other.unsupported] == [("numpy.put", "no gather")]
+    assert len(other.rows) == len(compare("gather", inputs, only=["numpy"]).rows)
+    with pytest.raises(UsageError, match="did you mean ONNX Gather-13"):
+        compare("gather", inputs, only=["onnx.gathr"])
+
+
 def test_open_orders_are_told_on_the_screen(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["compare", "scatter-nd", "[0,0]", "[[0],[0]]", "[1,2]", "--as", "onnx,jax"]
     for form in ([], ["--plain"]):

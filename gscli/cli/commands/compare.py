@@ -135,7 +135,7 @@ def compare_concept(
         "", "NAME", "-r", kind=partial(parse_choice, "reduction", choices=REDUCTION_NAMES)
     ),
     only: Sequence[str] | None = option(
-        "frameworks to compare, the first is the base", "LIST", flag="--as", kind=split_list
+        "frameworks or operators, the first is the base", "LIST", flag="--as", kind=split_list
     ),
     opsets: Sequence[int] | None = option(
         "a row for each of these versions of ONNX", "LIST", flag="--opset", kind=parse_opsets
