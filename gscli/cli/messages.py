@@ -119,8 +119,8 @@ def _find_verb(option: str, names: Sequence[str]) -> str:
     return _OPTIONS_OF_VERBS.get(option, "") if not names or names[0] in operators else ""
 
 
-# Commands whose files hold no tensors but runs, cases, jobs or scripts.
-_READERS_OF_OTHERS = ("page", "verify", "batch", "watch", "cases", "fuzz")
+# Commands whose files hold no tensors but runs, cases, jobs or scripts, or go by their bytes.
+_READERS_OF_OTHERS = ("page", "verify", "batch", "watch", "cases", "fuzz", "undo")
 
 
 def make_default_hint(error: GscliError, path: str) -> str:

@@ -182,7 +182,6 @@ def check_space(place: str | int, needed: int, name: str, what: str = "", hint: 
     """
     status = os.statvfs(place)
     free = status.f_bavail * status.f_frsize
-    if needed > free:
-        where = f"{name}: needs {needed:,} bytes, {free:,} are free"
-        problem = f"not enough space for {what}{name}"
-        raise CannotWrite(problem, where=where, hint=hint or _NO_ROOM_HINT)
+    problem, hint = f"not enough space for {what}{name}", hint or _NO_ROOM_HINT
+    where = f"{name}: needs {needed:,} bytes, {free:,} are free"
+    check_rule(needed <= free, problem, where, kind=CannotWrite, hint=hint)

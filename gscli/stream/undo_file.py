@@ -22,12 +22,13 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from gscli.base import CannotRead, CannotWrite, check_rule
+from gscli.base import CannotRead, CannotWrite, check_rule, translate_errors
 from gscli.base.arrays import Array, Indices
 from gscli.disk.interrupts import record_result
 from gscli.disk.mapped import UNDO_SUFFIX, RegularFile, find_undo_file, open_file, undo_file_of
 from gscli.disk.system import lock_file, preallocate, sync, sync_folder, write_all, write_errors
 from gscli.disk.unfinished import is_undo_file_of, unmark_unfinished
+from gscli.files.content import check_kind
 
 Bytes = NDArray[np.uint8]
 
@@ -95,6 +96,7 @@ def undo(path: str, undo_path: str | None = None) -> int:
     another one. Of a copy the undo file is kept, for the file itself is still a mix. Raises
     CannotRead and CannotWrite.
     """
+    check_kind(path)
     with write_errors(path, "cannot mend", hint="name the patched file; it must be writable"):
         file = open_file(path, os.O_RDWR | os.O_NONBLOCK | os.O_NOCTTY)
     with closing(file), write_errors(path, "cannot mend"), lock_file(file):
@@ -118,11 +120,10 @@ def _open_own(path: str, name: str) -> RegularFile:
     """The undo file, if it is the user's own: a stranger who may put files into the folder would
     otherwise have us write his bytes into ours.
     """
-    try:
+    hint = "a complete patch has none; name that of a moved file, at its old place"
+    lacking = CannotRead(f"{name} has no undo file", where=path, hint=hint)
+    with translate_errors(lambda _: lacking, FileNotFoundError):
         undo_file = open_file(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except FileNotFoundError as error:
-        hint = "a complete patch has none; name that of a moved file, at its old place"
-        raise CannotRead(f"{name} has no undo file", where=path, hint=hint) from error
     status = undo_file.status
     is_own = stat.S_ISREG(status.st_mode) and status.st_nlink == 1 and status.st_uid == os.geteuid()
     check_rule(is_own, f"{undo_file.name} is not your own", undo_file.name, kind=CannotRead)
