@@ -299,7 +299,7 @@ def empty_reduction(dtype: str, reduction: str, *, infinite: bool = False) -> fl
     inf
     """
     if reduction not in ("max", "min"):
-        return int(reduction == "mul")
+        return int(reduction in ("mul", "div", "pow"))
     if infinite and dtype not in ("bool", *ALL_INTEGERS):
         return float("inf" if reduction == "min" else "-inf")
     return dtype_max(dtype) if reduction == "min" else dtype_min(dtype)

@@ -216,11 +216,11 @@ REDUCTION_WORDS: dict[Reduction, ReductionWords] = {
     ),
     "max": ReductionWords(
         "max", "", "or", "that {thing} keeps the larger of itself and {update}",
-        repeated="largest kept", missing="the larger of cell and update is kept",
+        repeated="largest kept", missing="the largest is kept",
     ),
     "min": ReductionWords(
         "min", "", "and", "that {thing} keeps the smaller of itself and {update}",
-        repeated="smallest kept", missing="the smaller of cell and update is kept",
+        repeated="smallest kept", missing="the smallest is kept",
     ),
     "mean": ReductionWords(
         "average", moves="that {thing} becomes the mean of {itself}its updates",

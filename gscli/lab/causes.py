@@ -12,16 +12,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import islice, permutations
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from gscli.base import GscliError, InputRefused, check_rule
 from gscli.base.arrays import Array, BoolArray, integer_limits, parse_dtype
 from gscli.base.records import Arguments, Record
-from gscli.base.words import INTEGERS
+from gscli.base.words import INTEGERS, empty_reduction, format_command
 from gscli.declare.attributes import Attribute
-from gscli.kernel.reductions import REDUCTION_WORDS, REDUCTIONS, saturating_cast
+from gscli.kernel.reductions import REDUCTION_WORDS, saturating_cast
 from gscli.lab.cases import format_option
 from gscli.lab.compare import compare, find_concept_inputs
 from gscli.lab.concepts import find_concept_arguments, list_call_mappings
@@ -90,7 +90,7 @@ def iter_modes(
             # As many cells as are expected, and no more, are made.
             values = [shape[at]] * (0 < output.size * shape[at] == size * output.shape[at])
         for value in [value for value in values if value not in CHOICE_ALIASES]:
-            cause = f"it is called with {' '.join(format_option(operator, item.name, value))}"
+            cause = f"it is called with {format_command(format_option(operator, item.name, value))}"
             yield from run_candidates([(cause, partial(with_attributes, {item.name: value}))])
 
 
@@ -160,35 +160,52 @@ def _layout_mistakes(call: CallVariants) -> DeferredRuns:
     yield "nothing was written", partial(read_untouched, call.trace.plan, call.cells)
     if layout.reduction == "sub" and layout.data_name is not None:
         yield "the cell is subtracted from the update", partial(_subtract_swapped, call)
+    yield from _start_mistakes(call)
     yield from _reduction_mistakes(call)
-    data, starts = layout.data_name, [0]
-    if layout.reduction != "none":
-        starts.append(REDUCTIONS[layout.reduction].identity(parse_dtype(layout.dtype)).item())
-    cause = f"{data} is ignored and everything starts from" if data else "empty cells hold"
-    own = layout._replace(data_name=None, include_self=layout.include_self and data is not None)
+
+
+def _start_mistakes(call: CallVariants) -> DeferredRuns:
+    """Other numbers that cells begin with, in place of data's where there are any."""
+    layout, data = call.trace.layout, call.trace.layout.data_name
+    is_mean, ignored = call.trace.is_mean, f"{data} is ignored and " if data else ""
+    starts = [0, *_list_ends(layout.dtype, layout.reduction), np.nan if is_mean else 0]
     for start in dict.fromkeys(starts):
-        yield f"{cause} {start}", partial(call.with_layout, own._replace(fill_value=start))
-    if data is None and any(starts):  # 0 is not where the reduction itself starts
-        every = layout.written_updates._replace(keeps_lone=False)
-        started = layout._replace(fill_value=0, include_self=True, updates=every)
-        yield "everything starts from 0", partial(call.with_layout, started)
+        apart = layout._replace(data_name=None, fill_value=start, include_self=False)
+        # Whether any other start takes part is the same.
+        is_same = start != 0 or layout.reduction not in ("mul", "max", "min")
+        if not is_mean and (data or not is_same):
+            every = layout.written_updates._replace(keeps_lone=False)
+            whole = partial(call.with_layout, apart._replace(include_self=True, updates=every))
+            yield f"{ignored}everything starts from {start!s}", whole
+        if data is None or is_mean or not is_same:
+            yield f"{ignored}empty cells hold {start!s}", partial(call.with_layout, apart)
+    if data and is_mean and layout.include_self:  # a start that is counted
+        yield f"{ignored}everything starts from 0", partial(call.with_inputs, {data: np.zeros_like})
+
+
+def _list_ends(dtype: str, reduction: str) -> list[Any]:
+    """What a reduction of no numbers at all comes to, infinite or not."""
+    ends = (empty_reduction(dtype, reduction, infinite=way) for way in (True, False))
+    return [] if dtype == "str" else [*map(parse_dtype(dtype).type, ends)]
 
 
 def _reduction_mistakes(call: CallVariants) -> DeferredRuns:
-    layout = call.trace.layout
+    layout, data = call.trace.layout, call.trace.layout.data_name
     for reduction, words in REDUCTION_WORDS.items():
-        if words.missing and reduction != layout.reduction:
-            other = layout._replace(reduction=reduction, unspecified_order="")
-            yield words.missing, partial(call.with_layout, other)
+        ends = [] if data or reduction == "none" else _list_ends(layout.dtype, reduction)
+        for start in [layout.fill_value, *ends]:
+            other = layout._replace(reduction=reduction, unspecified_order="", fill_value=start)
+            other = other._replace(include_self=layout.include_self and data is not None)
+            if words.missing and reduction != layout.reduction:
+                yield words.missing, partial(call.with_layout, other)
     if layout.own_terms and layout.reduction != "mean" and call.trace.duplicates(0).total:
         mean = layout._replace(reduction="mean", include_self=False, unspecified_order="")
-        cause = f"updates are averaged, and {layout.data_name} takes no part"
-        yield cause, partial(call.with_layout, mean)
+        yield f"updates are averaged, and {data} takes no part", partial(call.with_layout, mean)
     if layout.reduction != "none":
         flipped = layout._replace(include_self=not layout.include_self)
         without = "takes no part in" if layout.include_self else "takes part in"
-        if layout.data_name is not None:  # 0 is no part of a mean
-            yield f"{layout.data_name} {without} the reduction", partial(call.with_layout, flipped)
+        if data is not None:  # 0 is no part of a mean
+            yield f"{data} {without} the reduction", partial(call.with_layout, flipped)
         if layout.dtype in INTEGERS:
             cause = f"results beyond {layout.dtype} stay at its ends"
             is_mean, cut = layout.reduction == "mean", "means of integers are cut toward zero"
@@ -318,7 +335,6 @@ def _input_mistakes(call: CallVariants) -> DeferredRuns:
     layout, inputs = call.trace.layout, call.trace.call_inputs
     sources = layout.index_inputs
     indices = sources[0] if len(sources) == 1 and sources[0] in inputs else ""
-    updates = layout.value_names[1] or ""
     of_updates, of_data = _update_transforms(layout), dict(_DATA_TRANSFORMS)
     if layout.reduction not in ("add", "sub"):  # of those a sum is the other one
         of_updates["updates have the other sign"] = np.negative
@@ -326,7 +342,7 @@ def _input_mistakes(call: CallVariants) -> DeferredRuns:
         of_data["the first batch of data is used for every batch"] = _repeat_first
     changed = (
         ("indices are", indices, _index_transforms(call.trace, indices)),
-        ("updates are", updates, of_updates),
+        ("updates are", layout.value_names[1] or "", of_updates),
         ("data is", layout.data_name or "", of_data),
     )
     for words, name, changes in changed:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext, suppress
 from functools import cached_property
 from itertools import starmap
@@ -240,8 +240,8 @@ class OutputDiagnosis:
         return diff.has_same_shape and not diff.differing_count and not diff.has_same_dtype
 
     def _match_all(self, candidates: Iterator[CandidateCause]) -> list[PossibleCause]:
-        """Those of some candidates that explain anything."""
-        return [*filter(None, starmap(self._match_cause, candidates))]
+        """Those of some candidates that explain anything, each once."""
+        return [*dict.fromkeys(filter(None, starmap(self._match_cause, candidates)))]
 
     def _match_cause(self, cause: str, output: Array) -> PossibleCause | None:
         """How a candidate answer meets the expected one; None where it explains nothing."""
@@ -324,7 +324,7 @@ class OutputDiagnosis:
             lines.append(_TOO_SMALL)
         return lines
 
-    def to_dict(self) -> dict[str, object]:
+    def to_dict(self, write_cause: Callable[[str], str] = str) -> dict[str, object]:
         """The JSON form; a call that is refused has no output that could differ."""
         runs = not self.trace.is_refused
         document: dict[str, object] = self.difference.to_dict() if runs else {"equal": False}
@@ -334,7 +334,7 @@ class OutputDiagnosis:
                 document["entries"] = list(self.differing_entries)
                 document["slices"] = self.differing_slice_count
             document["causes"] = [
-                {"cause": fit.cause, "exact": fit.is_exact, "cells": fit.cells,
+                {"cause": write_cause(fit.cause), "exact": fit.is_exact, "cells": fit.cells,
                  "entries": list(fit.entries)}
                 for fit in self.causes
             ]  # fmt: skip

@@ -116,8 +116,8 @@ def _iter_conventions(gradients: Gradients) -> Iterator[tuple[str, Compute]]:
     for cause, choice in choices.items():
         yield cause, partial(gradients.compute, own._replace(**choice))
     if is_written and data:
-        kept = {**gradients.arrays, **_of_data(gradients, gradients.cotangent)}
-        yield f"{data} keeps the gradient of cells that were written", lambda: kept
+        cause = f"{data} keeps the gradient of cells that were written"
+        yield cause, partial(_of_data, gradients, gradients.cotangent)
 
 
 def _of_data(gradients: Gradients, flow: Array) -> dict[str, Array]:

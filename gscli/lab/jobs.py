@@ -103,6 +103,8 @@ def write_hint(hint: str) -> str:
 
     >>> write_hint("--reduction add|mul defines it"), write_hint("--opset 18")
     ('"attrs": {"reduction": "add"} defines it', '"attrs": {"opset": 18}')
+    >>> write_hint("it is called with --no-include-self")
+    'it is called with "attrs": {"include-self": false}'
     >>> write_hint("--dtype bfloat16, or what was written")
     'first gscli convert IN OUT.safetensors --dtype bfloat16, or what was written'
     """
@@ -116,12 +118,14 @@ def write_hint(hint: str) -> str:
         return hint
     hint = re.sub(r"--dtype (\w+)", r'{"dtype": "\1", …} as an input', hint)
     hint = re.sub(r"--([a-z-]+) ([a-zA-Z]\w*)[|\w]*", r'"attrs": {"\1": "\2"}', hint)
-    return re.sub(r"--([a-z-]+) (\d+)", r'"attrs": {"\1": \2}', hint)
+    hint = re.sub(r"--([a-z-]+) (-?\d[.\d]*)", r'"attrs": {"\1": \2}', hint)
+    hint = re.sub(r"--no-([a-z-]+)$", r'"attrs": {"\1": false}', hint)
+    return re.sub(r"--([a-z-]+)$", r'"attrs": {"\1": true}', hint)
 
 
 def _diagnose(job: Mapping[str, Any], trace: Trace) -> dict[str, object]:
     tolerance = Tolerance(_parse_tolerance(job, "rtol"), _parse_tolerance(job, "atol") or 0)
-    return diagnose_output(trace, _load(job["expect"], "expect"), tolerance).to_dict()
+    return diagnose_output(trace, _load(job["expect"], "expect"), tolerance).to_dict(write_hint)
 
 
 def _validate_job(job: Any, number: int) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from gscli.frameworks.execute import run_kernel
 from gscli.kernel.reductions import REDUCTIONS
 from gscli.kernel.tiles import WindowRows
 from gscli.layout import Layout
-from gscli.layout.axes import Fit, Policy, Shape, Tensor, row_major_strides
+from gscli.layout.axes import Fit, Policy, Shape, Tensor
 from gscli.layout.families import address_vectors
 from gscli.plan import plan_call
 from gscli.plan.plan import Plan, ValidatedPlan
@@ -81,11 +81,9 @@ def find_reading_entries(layout: Layout, cells: Indices) -> tuple[Indices, Indic
     addressing, shape = layout.addressing, layout.result_shape
     places = np.unravel_index(cells, shape) if shape else ()
     own = [places[addressing.result_axes.index(axis)] for axis in range(len(places))]
-    depth = len(addressing.entry_shape)
-    return (
-        _ravel(own[:depth], addressing.entry_shape, cells.size),
-        _ravel(own[depth:], addressing.window, cells.size),
-    )
+    depth, first = len(addressing.entry_shape), np.zeros_like(cells)  # grids may have no axes
+    entries = np.ravel_multi_index((first, *own[:depth]), (1, *addressing.entry_shape))
+    return entries, np.ravel_multi_index((first, *own[depth:]), (1, *addressing.window))
 
 
 def take_cells(array: Array, cells: Indices) -> Array:
@@ -101,12 +99,6 @@ def take_cells(array: Array, cells: Indices) -> Array:
     rows = values.view(np.uint8).reshape(cells.size, array.itemsize)
     open_rows(array, array.itemsize).take(cells, rows)
     return values
-
-
-def _ravel(places: list[Indices], shape: tuple[int, ...], count: int) -> Indices:
-    """Places in a grid as single numbers; all 0 in a grid without axes."""
-    pairs = zip(places, row_major_strides(shape), strict=True)
-    return sum((place * stride for place, stride in pairs), np.zeros(count, np.int64))
 
 
 def restrict_scatter(plan: ValidatedPlan, cells: Indices, entries: range) -> ValidatedPlan:

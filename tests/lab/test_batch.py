@@ -183,6 +183,34 @@ def test_warnings_stand_beside_the_output() -> None:
     assert warning["problem"] == "indices is int8, widened to int64"
 
 
+@pytest.mark.parametrize(
+    ("op", "inputs", "attrs", "named"), [
+    ("torch.scatter_reduce", {"input": [9.0, 0, 0], "index": [0, 0], "src": [1.0, 2]},
+     {"dim": 0, "reduce": "mean"}, {"include_self": False}),
+    ("torch.scatter_reduce", {"input": [9.0, 0, 0], "index": [0, 0], "src": [1.0, 2]},
+     {"dim": 0, "reduce": "sum", "include_self": False}, {"include_self": True}),
+    ("torch.embedding_bag", {"input": [[0, 1]], "weight": [[1.0], [2.0]]}, {}, {"mode": "sum"}),
+    ("torch.index_add", {"input": [1.0, 1], "index": [0, 0], "source": [2.0, 3]},
+     {"dim": 0, "alpha": 2}, {"alpha": 1}),
+    ("torch.one_hot", {"input": [0, 1, 3]}, {"num_classes": 6}, {"num_classes": 4}),
+])  # fmt: skip
+def test_an_option_that_is_a_cause_is_named_as_a_line_takes_it(
+    op: str, inputs: dict[str, Any], attrs: dict[str, Any], named: dict[str, Any],
+    tmp_path: Path, capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    job = {"op": op, "inputs": inputs}
+    expect = package.run(op, inputs, {**attrs, **named}).tolist()
+    _, [found] = answers(lines({**job, "attrs": attrs, "expect": expect}), tmp_path, capsys)
+    causes = [one["cause"] for one in found["expectation"]["causes"]]
+    [told] = [cause for cause in causes if cause.startswith("it is called with ")]
+    assert "--" not in told
+    change = json.loads(f"{{{told.removeprefix('it is called with ')}}}")["attrs"]
+    attrs = {name: value for name, value in attrs.items() if name not in named}
+    _, [found] = answers(lines({**job, "attrs": {**attrs, **change}, "expect": expect}), tmp_path,
+                         capsys)  # fmt: skip
+    assert found["expectation"]["equal"]
+
+
 def test_an_output_is_held_against_what_is_expected(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
