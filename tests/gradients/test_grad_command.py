@@ -200,6 +200,44 @@ def test_expected_gradients_and_strict_decide_the_exit_code() -> None:
     assert json.loads(told.stdout)["expectation"]["causes"][-1] == "ties go to all, whole"
 
 
+@pytest.mark.parametrize("members", ["input src", "src input", "a b"])
+@pytest.mark.parametrize("word", ["g.npz", "g.npz::{}", "input=g.npz", "src=g.npz", "no=g.npz"])
+@pytest.mark.parametrize("call", ["scatter-reduce [10,20] [0,0] [10,3] --dim 0 --reduce amax",
+                                  "embedding [1,0] [[1.0],[2.0]]"])  # fmt: skip
+def test_what_an_expected_gradient_should_be_called_works_as_it_is_advised(
+    members: str, word: str, call: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a file of several arrays the one that has the input's name, where there is one."""
+    monkeypatch.chdir(tmp_path)
+    np.savez("g.npz", **dict.fromkeys(members.split(), np.array([0.5, 0])))
+    words = ["grad", "torch", *call.split()]
+    told = call_gscli(*words, "--expect", word.format(members.rsplit(maxsplit=1)[-1]))
+    if told.returncode == 1:  # embedding has one gradient, which needs no name
+        assert "::" in word
+        return
+    assert told.returncode == 2
+    hint = told.stderr.decode().partition("help: ")[2].split()
+    assert hint[0] == "--expect"
+    if word in ("input=g.npz", "src=g.npz") and "a" not in members and "reduce" in call:
+        assert hint[1] == f"{word}::{word.partition('=')[0]}"
+    assert call_gscli(*words, *hint).returncode in (0, 1)
+
+
+@pytest.mark.parametrize("name", ["-x.npz", "-"])
+def test_a_member_that_is_advised_for_an_option_needs_no_dashes_before_it(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    np.savez("./-x.npz", a=[1.0], b=[2.0])
+    content = Path("./-x.npz").read_bytes()
+    words = ("gather", "[1.0,2]", "[0]")
+    told = call_gscli(*words, "--expect", name, stdin=content)
+    assert told.returncode == 2
+    hint = told.stderr.decode().partition("help: ")[2].split()
+    assert hint == ["--expect", f"{name}::a"]
+    assert call_gscli(*words, *hint, stdin=content).returncode == 0
+
+
 @pytest.mark.parametrize(
     ("words", "begin"), [
     (("at-multiply",), "JAX itself has the gradient of values only with unique_indices=True"),

@@ -4,7 +4,6 @@ Imported when a command runs, never for help.
 
     results.py    pictures where they are asked for, and the output held against another
     streaming.py  results that are written while they are made, and patches in place
-    hints.py      how to go on after a refusal
     nodes.py      a node of an ONNX model as a call
 """
 
@@ -36,8 +35,8 @@ from gscli.cli.options import (
 )
 from gscli.disk import mapped
 from gscli.files import check_replaced
-from gscli.files.request import STORES, file_suffix
-from gscli.frameworks import assign_inputs, execute
+from gscli.files.request import STORES, file_suffix, member_word
+from gscli.frameworks import assign_inputs, check_single_stdin, execute
 from gscli.frameworks.operator import Operator
 from gscli.plan import CallInputs
 from gscli.plan.plan import Plan, ValidatedPlan
@@ -56,7 +55,8 @@ def run_operator(call: Call) -> int:
     written first and drawn from their file.
     """
     settings = call.settings
-    expected = check_outputs(settings, call.input_texts)
+    check_outputs(settings)
+    expected = call.load_expected()
     call.is_lazy = bool(settings.is_save_only or settings.in_place)
     if settings.in_place:
         summary = call.run_in_place()
@@ -115,16 +115,22 @@ def present_run(
     `below`: what steps do not show.
     """
     pictures, steps = dict[str, str](), settings.is_picture_drawn and settings.step is not None
-    if settings.svg is not None or settings.html is not None:
-        from gscli.cli.call.results import render_files
+    if settings.svg is not None:
+        from gscli.cli.call.results import render_svgs
 
-        pictures = render_files(trace, settings, diagnosis)
+        pictures |= render_svgs(trace, settings, diagnosis)
+    if settings.html is not None:
+        from gscli.cli.call.results import render_html
+
+        pictures[settings.html] = render_html(trace, settings, diagnosis, quiz=settings.quiz)
     text, shown_count = draw() if settings.is_picture_drawn and not steps else ("", 0)
     write_results(trace.inputs.values(), settings, text, pictures, make_document, result)
     if steps:
-        from gscli.cli.call.results import show_steps
+        from gscli.cli.call.results import parse_step
+        from gscli.views.terminal.frames import show_steps
 
-        show_steps(trace, settings, diagnosis)
+        number = None if settings.step == "all" else parse_step(str(settings.step))
+        show_steps(trace, make_view_options(settings), number, diagnosis, plain=settings.plain)
         sys.stdout.write("\n" * bool(below) + below)
     if verdict is None:
         return 0
@@ -288,6 +294,23 @@ class Call:
         print_warnings(trace.warnings, self.settings)
         return trace
 
+    def load_expected(self, name: str = "") -> Expected | None:
+        """What `--expect` names, behind NAME= where it is the gradient of that input."""
+        text = self.settings.expect
+        if text is None:
+            return None
+        from gscli.cli.call.results import make_tolerance
+
+        check_single_stdin([text, *{*self.input_texts}], "--expect")
+        try:
+            loaded = files.load(text, name="expect", opaque_only=True, **self.settings.reading)
+        except UsageError as error:
+            if error.valid:  # a member is to be chosen, and no word before which -- may stand
+                word = member_word(text, name) if name in error.valid.split(", ") else error.hint
+                error.hint = f"--expect {name}{'=' * bool(name)}{word.removeprefix('-- ')}"
+            raise
+        return loaded, make_tolerance(self.settings)
+
     def show_refused(self, error: IndexRefused, expected: Expected | None) -> None:
         """Draw a call with a bad index where a picture was asked for, and say what would give an
         expected answer, in a document beside the error; nothing else is written.
@@ -301,9 +324,13 @@ class Call:
         if any(pictures):
             show_run(trace, settings, None)
         if expected is not None:
-            from gscli.cli.call.results import report_causes
+            from gscli.lab.expectation import diagnose_output
+            from gscli.views.lines import wrap_lines
 
-            error.document = report_causes(trace, expected, self.settings)
+            diagnosis, width = diagnose_output(trace, *expected), make_view_options(settings).width
+            if self.settings.json is None:
+                sys.stdout.write(wrap_lines(diagnosis.describe(), width, "    "))
+            error.document = {"expectation": diagnosis.to_dict()}
 
     def run_to_file(self) -> Trace | None:
         """Run from file to file, in memory that does not grow; None where nothing asks for it."""
@@ -382,12 +409,10 @@ def _make_document(
     return document if diagnosis is None else {**document, "expectation": diagnosis.to_dict()}
 
 
-def check_outputs(
-    settings: Settings, words: Sequence[str] = (), *, draws: bool = True
-) -> Expected | None:
+def check_outputs(settings: Settings, *, draws: bool = True) -> None:
     """Refuse options that do not go together: two results that both want stdout, bytes that a
     terminal would choke on, and options of a picture where none is drawn, as a command that does
-    not draw on the screen has none. Returns the output that `--expect` names, if it does.
+    not draw on the screen has none.
     """
     on_screen = settings._replace(quiet=False).is_picture_drawn
     is_drawn = settings.svg is not None or (draws and on_screen)
@@ -409,8 +434,3 @@ def check_outputs(
         from gscli.files.writers import check_terminal
 
         check_terminal(sys.stdout, f".{settings.format or 'npy'}")
-    if settings.expect is None:
-        return None
-    from gscli.cli.call.results import load_expected
-
-    return load_expected(settings, words)

@@ -13,25 +13,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from gscli import files
 from gscli.base import UsageError
 from gscli.cli.options import Settings, make_value_error, make_view_options
-from gscli.frameworks import check_single_stdin
 
 if TYPE_CHECKING:
     from gscli.lab.difference import TensorDifference, Tolerance
     from gscli.lab.expectation import OutputDiagnosis
     from gscli.lab.gradient_causes import GradientDiagnosis
     from gscli.traces import Trace
-
-
-def render_files(
-    trace: Trace, settings: Settings, expectation: OutputDiagnosis | None
-) -> dict[str, str]:
-    """The texts of the pictures that go to files, by file name."""
-    texts: dict[str, str] = {}
-    if settings.svg is not None:
-        texts |= _render_svgs(trace, settings, expectation)
-    if settings.html is not None:
-        texts[settings.html] = render_html(trace, settings, expectation, quiz=settings.quiz)
-    return texts
 
 
 def render_html(run: Any, settings: Settings, diagnosis: Any = None, *, quiz: bool = False) -> str:
@@ -42,7 +29,7 @@ def render_html(run: Any, settings: Settings, diagnosis: Any = None, *, quiz: bo
     return render_page([run], quiz=quiz, options=options, diagnosis=diagnosis)
 
 
-def _render_svgs(
+def render_svgs(
     trace: Trace, settings: Settings, expectation: OutputDiagnosis | None
 ) -> dict[str, str]:
     """The picture as SVG, or with --step one figure or a series `name-0.svg`, `name-1.svg`, …"""
@@ -62,7 +49,7 @@ def _render_svgs(
         return render_svg(steps.step(number), f"{title}, step {number}", text, settings.theme)
 
     if settings.step != "all":
-        return {path: render_step(_parse_step(settings.step))}
+        return {path: render_step(parse_step(settings.step))}
     if path == "-":
         raise UsageError("a series of figures does not fit stdout", hint="--svg FILE, or --step N")
     root, ending = os.path.splitext(path)
@@ -79,15 +66,8 @@ def render_explanation(trace: Trace, settings: Settings) -> str:
     return explanation.format_plain() if settings.plain else render_text(explanation, options)
 
 
-def show_steps(trace: Trace, settings: Settings, expectation: OutputDiagnosis | None) -> None:
-    """One entry after the other, by keys on a terminal."""
-    from gscli.views.terminal.frames import show_steps
-
-    number = None if settings.step in (None, "all") else _parse_step(str(settings.step))
-    show_steps(trace, make_view_options(settings), number, expectation, plain=settings.plain)
-
-
-def _parse_step(text: str) -> int:
+def parse_step(text: str) -> int:
+    """The number of one step, from 1."""
     if not (text.isascii() and text.isdigit()):
         raise make_value_error("step", text, "a number", "1, 2, … or all")
     return int(text)
@@ -109,14 +89,6 @@ def save_text(path: str, text: str) -> None:
 
 # The expected answer; an untyped one takes the result's type.
 Expected: TypeAlias = "tuple[files.LoadedInput, Tolerance]"
-
-
-def load_expected(settings: Settings, words: Sequence[str]) -> Expected:
-    """What `--expect` names, read before anything runs."""
-    text = str(settings.expect)
-    check_single_stdin([text, *{*words}], "--expect")
-    loaded = files.load(text, name="expect", opaque_only=True, **settings.reading)
-    return loaded, make_tolerance(settings)
 
 
 def make_tolerance(settings: Settings) -> Tolerance:
@@ -146,17 +118,6 @@ def report_difference(
         lines, width = diagnosis.describe(), make_view_options(settings).width
         sys.stdout.write(wrap_lines(lines, width, "    "))
     return int(not difference.is_equal)
-
-
-def report_causes(trace: Trace, expected: Expected, settings: Settings) -> dict[str, object]:
-    """Print what would give the expected answer of a call that is refused; its JSON form."""
-    from gscli.lab.expectation import diagnose_output
-    from gscli.views.lines import wrap_lines
-
-    diagnosis, width = diagnose_output(trace, *expected), make_view_options(settings).width
-    if settings.json is None:
-        sys.stdout.write(wrap_lines(diagnosis.describe(), width, "    "))
-    return {"expectation": diagnosis.to_dict()}
 
 
 def render_difference(

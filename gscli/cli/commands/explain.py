@@ -50,7 +50,8 @@ def run_explain(
         return print_code(call, code, python, is_checked=check)
     from gscli.cli.call import check_outputs, show_run
 
-    expected = check_outputs(call.settings, call.input_texts, draws=False)
+    check_outputs(call.settings, draws=False)
+    expected = call.load_expected()
     trace = call.run_in_memory()
     status = show_run(trace, call.settings, expected, explains=True)
     call.print_details(trace)

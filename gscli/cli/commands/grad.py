@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from gscli.base import UsageError, check_name
 from gscli.base.arrays import Array, Arrays
+from gscli.base.words import quote_word
 from gscli.cli.building import Call
 from gscli.cli.options import (
     OTHER_RESULTS,
@@ -68,7 +69,7 @@ def run_grad(
     saved_name, path = _split_name(settings.output or "-")
     call.settings = settings._replace(output=settings.output and path, expect=source or None)
     # Below a single step stand gradients that no figure shows, as many cells as the limit says.
-    expected = check_outputs(call.settings._replace(step=settings.step and "all"), call.input_texts)
+    check_outputs(call.settings._replace(step=settings.step and "all"))
     if settings.dtype is None:
         with call.add_error_locations():
             call.settings = call.settings._replace(dtype=choose_dtype(call.operator, call.inputs))
@@ -85,11 +86,13 @@ def run_grad(
         return departs
     chosen = _choose_gradients(gradients.arrays, of, settings)
     verdict = None
+    # Of a file of several arrays the one that is advised has the name of an input.
+    expected = call.load_expected(expected_name if expected_name in chosen else next(iter(chosen)))
     if expected is not None:
         from gscli.lab.gradient_causes import GradientDiagnosis
 
-        name, (loaded, tolerance) = _choose_name(chosen, expected_name, "--expect"), expected
-        verdict = GradientDiagnosis(gradients, name, loaded.array, tolerance)
+        name = _choose_name(chosen, expected_name, "--expect", source)
+        verdict = GradientDiagnosis(gradients, name, expected[0].array, expected[1])
     drawn = copy(gradients)
     data, updates = trace.layout.value_names
     # Cells of an input that is stretched are none of the entries', so that data's are drawn.
@@ -101,7 +104,7 @@ def run_grad(
     refuse_flags(settings.list_flags("svg", "html", "step") * (not is_drawn), problem, otherwise)
     settings = settings._replace(plain=settings.plain or not is_drawn)
     saves = settings.is_result_saved
-    result = (path, chosen[_choose_name(chosen, saved_name, "-o")]) if saves else None
+    result = (path, chosen[_choose_name(chosen, saved_name, "-o", path)]) if saves else None
     below = _describe_rest(flow, chosen, settings) if settings.is_picture_drawn else ""
     draw = partial(_render, flow, settings, below, is_drawn=is_drawn)
     document = partial(_make_document, gradients, chosen, verdict, settings)
@@ -130,15 +133,15 @@ def _choose_gradients(
     return chosen
 
 
-def _choose_name(arrays: Arrays, name: str, flag: str) -> str:
-    """The input that a word names, which need not be named where there is one."""
+def _choose_name(arrays: Arrays, name: str, flag: str, file: str = "") -> str:
+    """The input that a word names, which need not be named where there is one; `file` follows."""
     if name in arrays or (not name and len(arrays) == 1):
         return name or next(iter(arrays))
     if name:
         check_name(name, arrays, f"there is no gradient of {name!r}", flag)
-    words = list(arrays) if flag == "--of" else [f"{known}=FILE" for known in arrays]
-    problem, hint = f"{flag} needs the name of an input", f"{flag} {words[0]}"
-    raise UsageError(problem, where=flag, valid=" ".join(words), hint=hint)
+    words = [f"{known}{'=FILE' * bool(file)}" for known in arrays]
+    problem, hint = f"{flag} needs the name of an input", words[0].replace("FILE", quote_word(file))
+    raise UsageError(problem, where=flag, valid=" ".join(words), hint=f"{flag} {hint}")
 
 
 def _describe_rest(flow: FlowTrace, chosen: Arrays, settings: Settings) -> str:
