@@ -211,6 +211,8 @@ def describe_difference(
 
     >>> describe_difference(np.array([1, 2]), np.array([1, 3]))
     'output[1] is 2, recorded 3'
+    >>> describe_difference(np.array(["a", ""]), np.array(["a", "b"]))
+    'output[1] is "", recorded "b"'
     """
     alike = actual.dtype == expected.dtype and actual.shape == expected.shape
     if alike and actual.tobytes() == expected.tobytes():
@@ -224,7 +226,8 @@ def describe_difference(
         return ""
     cell = difference.cells[0]
     mine, theirs = (sanitize(str(value), 60) for value in (cell.actual, cell.expected))
-    return f"{name}{format_shape(cell.at)} is {mine}, {noun} {theirs}"
+    quote = '"' * isinstance(cell.actual, str)  # an empty text is seen by them
+    return f"{name}{format_shape(cell.at)} is {quote}{mine}{quote}, {noun} {quote}{theirs}{quote}"
 
 
 def _is_text(*arrays: Array) -> bool:

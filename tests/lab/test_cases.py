@@ -298,7 +298,7 @@ def test_nothing_of_a_case_reaches_the_terminal_raw() -> None:
     assert "\x1b" not in build_repro_command(case) + run_case(case).problem
     assert "\x07" not in build_repro_command(case) + run_case(case).problem
     problem = run_case(changed(inputs=inputs, output={**text, "data": ["b"]})).problem
-    assert problem == r"output[0] is \x1b[31m, recorded b"
+    assert problem == r'output[0] is "\x1b[31m", recorded "b"'
 
 
 def test_verify_counts_and_tells(tmp_path: Path) -> None:

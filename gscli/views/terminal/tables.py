@@ -35,7 +35,7 @@ from gscli.views.look import (
     pad_right,
 )
 from gscli.views.subject import TensorView
-from gscli.views.texts import choose_number_format
+from gscli.views.texts import NumberFormat, choose_number_format
 from gscli.views.words.facts import TOLD_CELLS
 from gscli.views.words.vocabularies import describe_tensor
 
@@ -81,9 +81,6 @@ def format_tensor_text(name: str, array: Array, options: ViewOptions) -> str:
 # Differing cells in the table; `--limit` asks for others.
 SHOWN = 8
 
-# Characters of a value.
-WIDEST = 40
-
 HEADS = ("cell", "is", "expected")
 
 
@@ -96,11 +93,10 @@ class DifferenceTable(Record):
 
     def _list_cells(self) -> Iterator[tuple[str, str, str, Sequence[str]]]:
         """Place, both values and entries of each differing cell that is listed."""
-        signs, limit = choose_signs(self.options), self.options.limit
+        numbers, limit = NumberFormat(signs=choose_signs(self.options)), self.options.limit
         shown = self.differences.cells[: SHOWN if limit is None else limit]
         for cell, names in zip(shown, chain(self.letters, repeat(())), strict=False):
-            actual, expected = (signs.sanitize(str(value), WIDEST)
-                                for value in (cell.actual, cell.expected))  # fmt: skip
+            actual, expected = map(numbers.format_exact, (cell.actual, cell.expected))
             yield format_shape(cell.at), actual, expected, names
 
     def describe(self) -> Iterator[str]:
