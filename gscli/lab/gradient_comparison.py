@@ -114,8 +114,7 @@ def compare_gradients(
     traces = [row.trace for row in comparing.rows if row.trace is not None]
     kind = traces[0].reduction if traces and traces[0].kind == "scatter" else "gather"
     silent = tuple(row for row in comparing.unsupported if not row.is_requested)
-    alike = tuple(map(tuple, groups))
-    return GradientComparison(comparing.concept, kind, alike, refusals, silent)
+    return GradientComparison(comparing.concept, kind, tuple(map(tuple, groups)), refusals, silent)
 
 
 def _differentiate(row: RuleSetResult) -> GradientRow:

@@ -97,9 +97,9 @@ OUTCOMES: dict[IndexOutcome, OutcomeWords] = {
         does="moves to the nearest end",
         rule="an index outside {does}",
         key="moved to the nearest end",
-        reason="{subject} is clipped to {coordinate}",
+        reason="{subject} {path} {coordinate}",
         path="is clipped to",
-        change="is clipped to {coordinate}",
+        change="{path} {coordinate}",
         notices=("index is clipped to the axis", "indices are clipped to the axis"),
         behaviour=("from the end, then clip", "clip to the nearest end"),
         cell="clipped to {end}",
@@ -256,6 +256,18 @@ class AdjustedIndex(Record):
         return f"{format_place(self.source, self.position)} = {self.raw_value}"
 
     @property
+    def path(self) -> str:
+        """What leads to its coordinate; the start of a window that counts from the end, and leaves
+        no room for the window there, is moved.
+
+        >>> AdjustedIndex("clipped", 0, 0, "i", (0,), 0, 3, -1, 1, span=2).path
+        'counts from the end and is clipped to'
+        """
+        path = OUTCOMES[self.outcome].path
+        is_moved = self.outcome == "clipped" and self.span > 1 and self.raw_value < 0
+        return f"counts from the end and {path}" if is_moved and self.coordinate else path
+
+    @property
     def subject(self) -> str:
         """The number and what it addresses.
 
@@ -288,7 +300,7 @@ class AdjustedIndex(Record):
 
     def format(self, pattern: str, **facts: object) -> str:
         """One of the patterns of the table with this number; `facts` are what else it speaks of."""
-        known = {"subject": self.subject, "path": OUTCOMES[self.outcome].path} | self._asdict()
+        known = {"subject": self.subject, "path": self.path} | self._asdict()
         known["outside"] = "is outside" if self.span == 1 else "does not fit"
         known["out_of_range"] = "is out of range" if self.span == 1 else "does not fit"
         return pattern.format_map(known | facts)

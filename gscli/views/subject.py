@@ -187,8 +187,7 @@ def find_factor(trace: Trace, entry: Entry) -> tuple[str, Array]:
     if fold is None or fold.factors is None or factors is None or not entry.live:
         return "", np.empty(0)
     place = [*map(int, entry.vector)] if fold.are_by_row else entry.at
-    number = factors.reshape(-1)[entry.number : entry.number + 1]
-    return format_place(fold.factors, place), number
+    return format_place(fold.factors, place), factors.reshape(-1)[entry.number : entry.number + 1]
 
 
 def take_box(array: Array, box: Box) -> Array:

@@ -63,8 +63,7 @@ def describe_purpose(trace: Trace) -> str:
 
 def _describe_fold(trace: Trace, fold: Fold, sentence: str, thing: str) -> str:
     """What a gather does whose cells are folded, after how it addresses them."""
-    words = REDUCTION_WORDS["mean" if fold.is_weighted else trace.layout.reduction]
-    meeting = words.repeated or words.name
+    meeting = REDUCTION_WORDS["mean" if fold.is_weighted else trace.layout.reduction].repeated
     if fold.scatter.written_updates.scale is None:
         times = f", each times its number of {fold.factors}," if fold.factors else ""
         return f"{sentence}; the {thing}s of a bag{times} meet in output: {meeting}."

@@ -699,3 +699,28 @@ def test_plain_tells_every_input() -> None:
         ).format_plain()
     )
     assert "offsets is int64 with shape [1], its value is 0." in plain.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("starts", "words"),
+    [
+        ([-1, 0], "(-1, 0) counts from the end and is clipped to (1, 0)"),
+        ([-9, 0], "(-9, 0) is clipped to (0, 0)"),
+        ([-3, 0], "(-3, 0) counts from the end: (0, 0)"),
+        ([-1, 9], "(-1, 9) means (1, 2)"),
+        ([0, 9], "(0, 9) is clipped to (0, 2)"),
+    ],
+)
+def test_the_way_of_a_start_counts_from_the_end_before_it_is_clipped(
+    starts: list[int], words: str
+) -> None:
+    inputs = {"operand": np.arange(12).reshape(3, 4), "start_indices": starts}
+    run = trace("jax.lax.dynamic_slice", inputs, {"slice_sizes": (2, 2)})
+    assert f" a start_indices = {words} → " in " ".join(told(run).split())
+
+
+def test_numbers_that_go_several_ways_are_told_by_what_they_mean() -> None:
+    inputs = {"x": np.zeros((3, 3)), "indices_0": [9, -1], "indices_1": [-1, 9]}
+    text = told(trace("jax.at.get", inputs))
+    assert "(9, -1) means (2, 2) → x[2,2]" in text
+    assert "(-1, 9) means (2, 2) → x[2,2]" in text

@@ -73,9 +73,8 @@ class Explanation(TraceDrawing):
         attributes = [f"{key} is {sanitize(str(value))}" for key, value in pairs]
         lines = [f"{operator.framework.title} {operator.name}: {operator.summary}"]
         lines += [", ".join(attributes) + "."] if attributes else []
-        drawn = {tensor.name: tensor.array for tensor in trace.tensors}
-        output = drawn.popitem()
-        for name, array in [*(drawn | trace.call_inputs).items(), output]:
+        *drawn, output = [(tensor.name, tensor.array) for tensor in trace.tensors]
+        for name, array in [*(dict(drawn) | trace.call_inputs).items(), output]:
             lines += describe_tensor(name, array, self.teller.numbers)
         formula, *meaning = self._formula()
         lines += dict.fromkeys([describe_purpose(trace), formula + ".", *meaning])

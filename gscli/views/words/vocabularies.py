@@ -180,25 +180,22 @@ def describe_index(
     axis = layout.axes[number]
     fate = describe_skips(layout, index.outcome).word
     fate = f"filled with {teller.format_fill()}" if fate == "filled" else fate
-    place = f"{name_axes(layout)[number]} {index.coordinate}"
     return index.format(
-        template, place=place, fate=fate, does=describe_effect(layout, index.outcome),
-        change=index.change(layout),
+        template, fate=fate, does=describe_effect(layout, index.outcome),
+        place=f"{name_axes(layout)[number]} {index.coordinate}", change=index.change(layout),
         legal=format_legal_range(axis, layout.policy) if axis.size else "an empty axis",
     )  # fmt: skip
 
 
 def format_adjusted_vector(entry: Entry) -> str:
     """What the policy made of the vector, if anything: ` counts from the end: 2`."""
-    vector, verbs = list(entry.vector), list[str]()
-    for index in entry.adjustments:
-        if index.coordinate is not None:
-            vector[index.slot] = index.coordinate
-            verbs.append(OUTCOMES[index.outcome].path)
-    if not verbs:
+    moved = [index for index in entry.adjustments if index.coordinate is not None]
+    if not moved:
         return ""
-    text = str(vector[0]) if len(vector) == 1 else f"({', '.join(map(str, vector))})"
-    return f" {' and '.join(dict.fromkeys(verbs))} {text}"
+    numbers = dict(enumerate(entry.vector)) | {index.slot: index.coordinate for index in moved}
+    text = ", ".join(map(str, numbers.values()))
+    path, *others = dict.fromkeys(index.path for index in moved)
+    return f" {'means' if others else path} {text if len(numbers) == 1 else f'({text})'}"
 
 
 def describe_effect(layout: Layout, outcome: IndexOutcome) -> str:
