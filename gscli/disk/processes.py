@@ -104,7 +104,7 @@ def make_start_error(reason: str) -> CannotRead:
     >>> make_start_error("no module named it").where
     'no module named it'
     """
-    hint = "--python PATH names the interpreter that has it; gscli runtimes lists them"
+    hint = "--python PATH names the interpreter that has it; gscli runtimes lists its variants"
     return CannotRead("the runtime does not start", where=reason, hint=hint)
 
 

@@ -163,7 +163,8 @@ def _choose_suffix(form: str | None, path: str) -> str:
     if suffix in WRITABLE_SUFFIXES:
         return suffix
     check_rule(form is None, f"unknown format {sanitize(suffix, 40)}", kind=UsageError, valid=known)
-    hint = "name it ….npy, or say -f npy to a command, format='npy' to gscli.save"
+    otherwise = ", or say -f npy to a command, format='npy' to gscli.save"
+    hint = "name it ….npy" + otherwise * (suffix not in FORMATS)
     if os.path.isdir(path):
         hint = f"a file in this folder: {os.path.join(path, 'output.npy')}"
     raise UsageError(f"no format for {path or repr('')}", valid=known, hint=hint)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
@@ -150,6 +151,7 @@ def build_repro_command(
     one. Of another file the command tries the case alone; and so it does, of every file, with
     `options` of `verify`, as those that name a runtime.
     """
+    file = re.sub("^-(?=.)", "./-", file)  # which would be read as an option
     document, is_inline = json.dumps(case.document), file.lstrip().startswith("{")
     is_named = not is_inline and (os.path.isfile(file) or len(document) > MAX_COMMAND_CHARACTERS)
     words = [file, "--only", case.id] if is_named else [document]

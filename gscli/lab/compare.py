@@ -96,7 +96,7 @@ def compare(
     if not rows:
         reductions = list_reductions(chain.from_iterable(chosen.values()))
         arguments = [f"{name} {value}" for name, value in call.other_arguments.items()]
-        names = [f"frameworks {','.join(only)}"[:100]] if only else []
+        names = [f"among {','.join(only)}"[:100]] if only else []
         problem, where = f"no rule set can express this {concept}", ", ".join([*arguments, *names])
         details = tuple(UnsupportedRuleSet.format_reasons(unsupported))
         valid = "" if call.reduction in reductions else " ".join(reductions)

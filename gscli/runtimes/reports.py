@@ -120,13 +120,12 @@ def format_carets(expected: Array, actual: Array) -> str:
     """
     if expected.shape != actual.shape or dtype_name(expected.dtype) != dtype_name(actual.dtype):
         return ""
-    flags = unequal_cells(actual, expected)
     line = format_values(actual)
     if len(line) > LONGEST_VALUE:
         return ""
     marks, at = [" "] * len(line), 0
     texts = [json.dumps(value, ensure_ascii=False) for value in dump_json(actual)["data"]]
-    for text, flag in zip(texts, np.asarray(flags).reshape(-1).tolist(), strict=True):
+    for text, flag in zip(texts, unequal_cells(actual, expected).flat, strict=True):
         at = line.index(text, at)
         if flag:
             marks[at : at + len(text)] = "^" * len(text)

@@ -387,6 +387,14 @@ def test_what_cannot_be_converted(
     assert not Path("x.npy").exists()
 
 
+def test_a_name_that_says_what_a_file_holds_gets_no_other_format_as_a_hint(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for name, is_offered in (("x.jsonl", False), ("x.onnx", False), ("x.zip", False), ("x", True)):
+        assert convert("[1]", name) == 2
+        assert ("-f npy" in capsys.readouterr().err) == is_offered
+
+
 def test_what_was_written_as_data(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     target = str(tmp_path / "a.npy")
     assert convert("[[1,2]]", target, "--dtype", "float32", "--json") == 0

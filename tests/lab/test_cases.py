@@ -164,6 +164,13 @@ def test_of_a_long_case_the_file_is_named_in_place_of_its_values(
     command = json.loads(verify("-", "--json", stdin=text).stdout)["failures"][0]["command"]
     assert command == "gscli verify - --only 'a b'"
     assert build_repro_command(changed(), "long.jsonl") == build_repro_command(changed())
+    Path("-x.jsonl").write_text(text)
+    command = json.loads(verify("--json", "--", "-x.jsonl").stdout)["failures"][0]["command"]
+    assert gscli(shlex.split(command)[1:]).returncode == 1
+    asks = build_repro_command(
+        parse_case(text.splitlines()[1].encode(), ""), "-x.jsonl", ["--on", "R"]
+    )
+    assert asks == "gscli verify ./-x.jsonl --only 'a b' --on R"
 
 
 def test_a_limit_is_no_recorded_refusal() -> None:
