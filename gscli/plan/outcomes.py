@@ -96,7 +96,7 @@ OUTCOMES: dict[IndexOutcome, OutcomeWords] = {
         "clipped",
         does="moves to the nearest end",
         rule="an index outside {does}",
-        key="moved to the nearest end",
+        key="moved to an end",
         reason="{subject} {path} {coordinate}",
         path="is clipped to",
         change="{path} {coordinate}",

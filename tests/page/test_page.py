@@ -137,7 +137,7 @@ def test_skipped_entries_are_struck_through() -> None:
         ("tensorflow.unsorted_segment_sum", {"data": [1, 2], "segment_ids": [0, -1]},
          {"num_segments": 1}, "segment_ids 1 is -1, below zero, entry b"),
         ("jax.take", {"a": [1, 2], "indices": [9]}, {"mode": "clip"},
-         "indices 0 is 9, moved to the nearest end, entry a"),
+         "indices 0 is 9, moved to an end, entry a"),
         ("numpy.take", {"a": [1, 2], "indices": [5]}, {"mode": "wrap"},
          "indices 0 is 5, wraps around, entry a"),
     ],

@@ -724,3 +724,17 @@ def test_numbers_that_go_several_ways_are_told_by_what_they_mean() -> None:
     text = told(trace("jax.at.get", inputs))
     assert "(9, -1) means (2, 2) → x[2,2]" in text
     assert "(-1, 9) means (2, 2) → x[2,2]" in text
+
+
+def test_a_number_read_without_a_sign_moves_to_the_far_end() -> None:
+    inputs = {"params": np.zeros((2, 3)), "indices": ints([[-1], [5]], np.int64)}
+    run = trace("tensorflow.gather", inputs, {"batch_dims": 1, "device": "xla"})
+    teller = Describer(run, NumberFormat())
+    rules = [explain_entry(teller, entry)[1] for entry in run.entries()]
+    assert rules == [
+        "-1 on axis 1 of size 3 is clipped to 2: an index outside moves to the far end.",
+        "5 on axis 1 of size 3 is clipped to 2: an index outside moves to the nearest end.",
+    ]
+    assert "⊣ moved to an end" in render_text(
+        Picture(run, PLAIN._replace(show=("indices",))), PLAIN
+    )

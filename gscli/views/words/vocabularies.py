@@ -16,7 +16,7 @@ from gscli.base.records import Record
 from gscli.base.words import format_shape, sanitize
 from gscli.layout import Layout
 from gscli.plan.indices import IndexOutcome, format_legal_range
-from gscli.plan.outcomes import OUTCOMES, AdjustedIndex, describe_skips
+from gscli.plan.outcomes import OUTCOMES, AdjustedIndex, describe_skips, outcome_of
 from gscli.traces import Entry
 from gscli.views.summary import name_axes
 from gscli.views.texts import NumberFormat
@@ -180,8 +180,9 @@ def describe_index(
     axis = layout.axes[number]
     fate = describe_skips(layout, index.outcome).word
     fate = f"filled with {teller.format_fill()}" if fate == "filled" else fate
+    is_far = index.raw_value < 0 and outcome_of(layout.policy, negative=True) == "unsigned"
     return index.format(
-        template, fate=fate, does=describe_effect(layout, index.outcome),
+        template, fate=fate, does=describe_effect(layout, "unsigned" if is_far else index.outcome),
         place=f"{name_axes(layout)[number]} {index.coordinate}", change=index.change(layout),
         legal=format_legal_range(axis, layout.policy) if axis.size else "an empty axis",
     )  # fmt: skip
