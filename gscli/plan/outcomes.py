@@ -70,6 +70,7 @@ OUTCOMES: dict[IndexOutcome, OutcomeWords] = {
     ),
     "narrowed": OutcomeWords(
         "wrapped",
+        rule="an index is cut to its low 32 bits",
         key="cut to 32 bits",
         remark="{raw_value} is cut to 32 bits: {place}",
         path="is cut to 32 bits:",

@@ -11,6 +11,7 @@ from recording.scenes import PLAIN, ROLES, SCENES, duplicates, outside
 
 from gscli.base import IndexRefused
 from gscli.cli import run_safely
+from gscli.plan.outcomes import OUTCOMES
 from gscli.traces import Trace, trace
 from gscli.views.lines import render_text
 from gscli.views.look import ViewOptions
@@ -738,3 +739,10 @@ def test_a_number_read_without_a_sign_moves_to_the_far_end() -> None:
     assert "⊣ moved to an end" in render_text(
         Picture(run, PLAIN._replace(show=("indices",))), PLAIN
     )
+
+
+def test_an_index_that_is_cut_has_a_rule_as_every_other_outcome_has() -> None:
+    run = trace("jax.at.get", {"x": np.zeros(3), "indices_0": [2**32 + 1]})
+    lines = explain_entry(Describer(run, NumberFormat()), run.entries()[0])
+    assert lines[1] == "4294967297 on axis 0 of size 3 is 1: an index is cut to its low 32 bits."
+    assert all(words.rule for words in OUTCOMES.values() if words.sign)
