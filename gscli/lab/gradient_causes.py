@@ -72,12 +72,11 @@ def _iter_causes(gradients: Gradients, name: str, expected: Array) -> Iterator[t
                 cause = f"row {row} of {name} is padding, which is given no gradient"
                 yield cause, partial(dict, [(name, zero_row(row, own))])
     if run.is_mean:
-        summed = layout._replace(reduction="add", include_self=True)
+        summed = layout._replace(reduction="add")
         yield "it is not divided by how many values met", partial(_with_layout, gradients, summed)
         other = layout._replace(include_self=not layout.include_self)
-        way = "not counted" if layout.include_self else "counted, and takes no part"
-        cause = f"{layout.data_name or 'what cells start with'} is {way}"
-        yield cause, partial(_with_layout, gradients, other)
+        part = "takes no part" if layout.include_self else "takes part, and is counted"
+        yield f"{layout.data_name or 'the start'} {part}", partial(_with_layout, gradients, other)
     yield "the sign is turned", lambda: {key: -flow for key, flow in gradients.arrays.items()}
     policy = walk.layout.policy
     if policy.out_of_bounds is OutOfBounds.SKIP or policy.negative is Negative.SKIP:

@@ -83,9 +83,11 @@ PLANTED = [
      "src", [3, 1, 3]),
     ("it is not divided by how many values met", "tensorflow.unsorted_segment_mean", SEGMENTS,
      "data", [3, 1, 3]),
-    ("input is not counted", "torch.scatter_reduce", torch_reduce("mean"), "src", [1.5, 1, 1.5]),
-    ("input is counted, and takes no part", "torch.index_reduce",
+    ("input takes no part", "torch.scatter_reduce", torch_reduce("mean"), "src", [1.5, 1, 1.5]),
+    ("input takes part, and is counted", "torch.index_reduce",
      torch_reduce("mean", "source", include_self=False), "source", [1, 0.5, 1]),
+    ("input takes part, and is counted", "torch.index_reduce",
+     torch_reduce("mean", "source", include_self=False), "input", [0.5, 2, 1]),
     ("the sign is turned", "tensorflow.tensor_scatter_nd_sub", TENSOR_SCATTER, "updates",
      [3, 1, 3]),
     ("the sign is turned", "onnx.gather", GATHER, "data", [-2, 0, -4]),
@@ -148,6 +150,12 @@ def test_an_option_is_named_where_no_mistake_in_the_walk_is() -> None:
     gradients = trace_gradients(trace("torch.index_add", *SCALED))
     found = find_causes(gradients, "source", np.ones(3), Tolerance())
     assert found == ["it is called with --alpha 1", "it is the gradient of input"]
+
+
+def test_data_that_takes_no_part_has_no_gradient_that_is_not_divided() -> None:
+    run = trace("torch.scatter_reduce", *torch_reduce("mean", include_self=False))
+    found = find_causes(trace_gradients(run), "input", np.ones(3), Tolerance())
+    assert "it is not divided by how many values met" not in found
 
 
 @pytest.mark.parametrize("name", ["onnx.gather", "onnx.gather_nd"])
