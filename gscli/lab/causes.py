@@ -159,7 +159,7 @@ def _layout_mistakes(call: CallVariants) -> DeferredRuns:
         return
     yield "nothing was written", partial(read_untouched, call.trace.plan, call.cells)
     if layout.reduction == "sub" and layout.data_name is not None:
-        yield "the cell is subtracted from the update", partial(_subtract_swapped, call)
+        yield "the cell is subtracted from its updates", partial(_subtract_swapped, call)
     yield from _start_mistakes(call)
     yield from _reduction_mistakes(call)
 
@@ -167,9 +167,10 @@ def _layout_mistakes(call: CallVariants) -> DeferredRuns:
 def _start_mistakes(call: CallVariants) -> DeferredRuns:
     """Other numbers that cells begin with, in place of data's where there are any."""
     layout, data = call.trace.layout, call.trace.layout.data_name
-    is_mean, ignored = call.trace.is_mean, f"{data} is ignored and " if data else ""
-    starts = [0, *_list_ends(layout.dtype, layout.reduction), np.nan if is_mean else 0]
-    for start in dict.fromkeys(starts):
+    initial = data or "initial" * (call.trace.attributes.get("initial") is not None)
+    is_mean, ignored = call.trace.is_mean, f"{initial} is ignored and " if initial else ""
+    ends = [*_list_ends(layout.dtype, layout.reduction), np.nan if is_mean else 0]
+    for start in dict.fromkeys([0, *(ends[:1] if data else ends)]):
         apart = layout._replace(data_name=None, fill_value=start, include_self=False)
         # Whether any other start takes part is the same.
         is_same = start != 0 or layout.reduction not in ("mul", "max", "min")
@@ -191,11 +192,12 @@ def _list_ends(dtype: str, reduction: str) -> list[Any]:
 
 def _reduction_mistakes(call: CallVariants) -> DeferredRuns:
     layout, data = call.trace.layout, call.trace.layout.data_name
+    is_owned = data is not None or call.trace.attributes.get("initial") is not None
     for reduction, words in REDUCTION_WORDS.items():
-        ends = [] if data or reduction == "none" else _list_ends(layout.dtype, reduction)
+        ends = [] if is_owned or reduction == "none" else _list_ends(layout.dtype, reduction)
         for start in [layout.fill_value, *ends]:
             other = layout._replace(reduction=reduction, unspecified_order="", fill_value=start)
-            other = other._replace(include_self=layout.include_self and data is not None)
+            other = other._replace(include_self=layout.include_self and is_owned)
             if words.missing and reduction != layout.reduction:
                 yield words.missing, partial(call.with_layout, other)
     if layout.own_terms and layout.reduction != "mean" and call.trace.duplicates(0).total:
@@ -355,6 +357,8 @@ def _input_mistakes(call: CallVariants) -> DeferredRuns:
         for order in _other_orders(array):
             transpose = partial(np.transpose, axes=order)
             yield f"{name} is transposed", partial(call.with_inputs, {name: transpose})
+    for name in [key for key, array in inputs.items() if array.dtype.kind == "b"]:
+        yield f"true and false of {name} are swapped", partial(call.with_inputs, {name: np.invert})
     output, is_whole = call.trace.output, call.cells is None and not call.trace.is_refused
     for order in _other_orders(output) if is_whole else ():
         yield "the result is transposed", partial(np.transpose, output, order)
@@ -406,8 +410,6 @@ def _attribute_mistakes(call: CallVariants) -> DeferredRuns:
             if name in trace.inputs:
                 run = partial(call.with_inputs, {name: partial(np.full_like, fill_value=axis)})
             yield f"{name} is {axis}, not {value}".replace("None", "none"), run
-    if trace.attributes.get("batch_dims"):
-        yield "batch_dims is ignored", partial(call.with_attributes, {"batch_dims": 0})
 
 
 def _round_to_dtype(call: CallVariants, dtype: str) -> Array:

@@ -357,10 +357,9 @@ def _describe_reach(diagnosis: OutputDiagnosis) -> str:
 
 
 def _describe_cause_reach(fit: PossibleCause) -> str:
-    if not fit.entries:
-        return ""
     noun = "entry" if len(fit.entries) == 1 else "entries"
-    return f" ({noun} {format_letters(fit.entries)}, {format_count(fit.cells, 'cell')})"
+    reach = f" ({noun} {format_letters(fit.entries)}, {format_count(fit.cells, 'cell')})"
+    return reach if fit.entries else ""
 
 
 def _are_few(fits: BoolArray) -> bool:
