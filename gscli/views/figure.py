@@ -7,8 +7,8 @@ spaces and some know no `textLength` (librsvg, and with it many ways to PDF).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, groupby
 from operator import attrgetter
 from typing import Literal, TypeAlias
 
@@ -57,29 +57,36 @@ def render_svg(drawn: Drawing, title: str, description: str = "", theme: Theme =
 
     `title` and `description` are what a screen reader says. The ground is left transparent.
     """
-    lines = drawn.render_lines()
-    runs = list(place_runs(lines))
-    planes = find_oblique_planes(runs)
-    ends = [plane.right + plane.shift(plane.top) for plane in planes.values()]
-    width = max([*map(line_width, lines), *ends], default=0)
-    margin = CROSSHAIR_MARGIN if any(run.style.role == "entry" for run in runs) else MARGIN
+    return next(render_series({title: drawn}, description, theme))
+
+
+def render_series(drawings: Mapping[str, Drawing], description: str, theme: Theme) -> Iterator[str]:
+    """SVGs of drawings by their titles, all of one size: slides neither jump nor change scale."""
+    pages = [drawn.render_lines() for drawn in drawings.values()]
+    placed = [[*place_runs(lines)] for lines in pages]
+    sheets = [*map(find_oblique_planes, placed)]
+    ends = [plane.right + plane.shift(plane.top) for planes in sheets for plane in planes.values()]
+    width = max([*map(line_width, chain(*pages)), *ends], default=0)
+    roles = {run.style.role for run in chain(*placed)}
+    margin = CROSSHAIR_MARGIN if "entry" in roles else MARGIN
     grid, inks = PixelGrid(margin), FIGURE_PALETTES[theme]
-    crosshair = Crosshair(runs, grid, inks.foreground, planes)
-    wide, high = f"{width * CELL + 2 * margin:.1f}", len(lines) * LINE + 2 * margin
-    head = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide}" height="{high}"'
-        f' viewBox="0 0 {wide} {high}" role="img" aria-labelledby="title description"'
-        f' font-family="{_FONTS}" font-size="{SIZE}" fill="{inks.foreground}"'
-        ' shape-rendering="crispEdges">\n'
-        f'<title id="title">{escape(title)}</title>\n'
-        f'<desc id="description">{escape(description)}</desc>'
-    )
-    body = _render_body(runs, "", grid, inks)
-    for name, sheet in planes.items():
-        inside = _render_body(runs, name, grid, inks)
-        body += [_open_plane_group(sheet, grid, inks), *inside, "</g>"]
-    parts = [head, *crosshair.render_underlay(), *body, *crosshair.render_overlay(), "</svg>"]
-    return "\n".join(parts) + "\n"
+    wide, high = f"{width * CELL + 2 * margin:.1f}", max(map(len, pages)) * LINE + 2 * margin
+    for title, runs, planes in zip(drawings, placed, sheets, strict=True):
+        crosshair = Crosshair(runs, grid, inks.foreground, planes)
+        head = (
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide}" height="{high}"'
+            f' viewBox="0 0 {wide} {high}" role="img" aria-labelledby="title description"'
+            f' font-family="{_FONTS}" font-size="{SIZE}" fill="{inks.foreground}"'
+            ' shape-rendering="crispEdges">\n'
+            f'<title id="title">{escape(title)}</title>\n'
+            f'<desc id="description">{escape(description)}</desc>'
+        )
+        body = _render_body(runs, "", grid, inks)
+        for name, sheet in planes.items():
+            inside = _render_body(runs, name, grid, inks)
+            body += [_open_plane_group(sheet, grid, inks), *inside, "</g>"]
+        parts = [head, *crosshair.render_underlay(), *body, *crosshair.render_overlay(), "</svg>"]
+        yield "\n".join(parts) + "\n"
 
 
 def _open_plane_group(sheet: ObliquePlane, grid: PixelGrid, inks: FigurePalette) -> str:

@@ -247,6 +247,17 @@ def test_a_series_has_a_figure_per_step(tmp_path: Path) -> None:
     assert "step 0 of 2" in plain_text(tmp_path / "s-0.svg")
 
 
+def test_figures_of_a_series_have_one_size_and_their_tables_one_place(tmp_path: Path) -> None:
+    words = ["scatter-nd", "[[0,0],[0,0],[0,0]]", "[[2],[0],[2]]", "[[1,2],[3,4],[5,6]]", "-q"]
+    assert run_safely([*words, "--svg", str(tmp_path / "s.svg"), "--step"]) == 0
+    figures = [ET.fromstring(path.read_text(encoding="utf-8")) for path in tmp_path.iterdir()]
+    assert len(figures) == 4
+    assert len({figure.attrib["viewBox"] for figure in figures}) == 1
+    heads = [one for figure in figures for one in figure.iter() if one.text == "output"]
+    assert len(heads) == 4
+    assert len({(head.attrib["x"], head.attrib["y"]) for head in heads}) == 1
+
+
 @pytest.mark.parametrize("palette", ["okabe", "mono", "16"])
 @pytest.mark.parametrize(
     "words",

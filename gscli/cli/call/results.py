@@ -33,7 +33,7 @@ def render_svgs(
     trace: Trace, settings: Settings, expectation: OutputDiagnosis | None
 ) -> dict[str, str]:
     """The picture as SVG, or with --step one figure or a series `name-0.svg`, `name-1.svg`, …"""
-    from gscli.views.figure import render_svg
+    from gscli.views.figure import render_series, render_svg
     from gscli.views.picture import Picture
     from gscli.views.summary import describe_purpose
     from gscli.views.terminal.frames import Frames, select_steps
@@ -43,17 +43,15 @@ def render_svgs(
     if settings.step is None:
         whole = Picture(trace, options, diagnosis=expectation)
         return {path: render_svg(whole, title, text, settings.theme)}
-    steps = Frames(trace, options, expectation)
-
-    def render_step(number: int) -> str:
-        return render_svg(steps.step(number), f"{title}, step {number}", text, settings.theme)
-
+    frames, (root, ending) = Frames(trace, options, expectation), os.path.splitext(path)
     if settings.step != "all":
-        return {path: render_step(parse_step(settings.step))}
-    if path == "-":
+        steps = {path: parse_step(settings.step)}
+    elif path == "-":
         raise UsageError("a series of figures does not fit stdout", hint="--svg FILE, or --step N")
-    root, ending = os.path.splitext(path)
-    return {f"{root}-{n}{ending}": render_step(n) for n in select_steps(steps, options)}
+    else:
+        steps = {f"{root}-{step}{ending}": step for step in select_steps(frames, options)}
+    drawings = {f"{title}, step {step}": frames.step(step) for step in steps.values()}
+    return dict(zip(steps, render_series(drawings, text, settings.theme), strict=True))
 
 
 def render_explanation(trace: Trace, settings: Settings) -> str:
