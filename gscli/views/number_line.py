@@ -93,9 +93,7 @@ def make_number_line(answers: ComparisonTexts) -> NumberLine | None:
     comparing = answers.comparing
     traces = [group.first.trace for group in comparing.groups if group.first.trace is not None]
     sizes = {_axis_size(trace) for trace in traces}
-    if len(sizes) != 1 or None in sizes:
-        return None
-    size = sizes.pop()
+    size = sizes.pop() if len(sizes) == 1 else None
     data, indices = comparing.inputs["data"], comparing.inputs["indices"]
     if not size or not 0 < indices.size <= MOST_ENTRIES:
         return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -223,6 +224,15 @@ def test_a_strip_stands_below_each_row_of_the_table() -> None:
     assert ">9 mod 4 = 1<" in strip
     assert strip.count('class="tip') == 2
     assert 'class="strip"' not in render_page([planes_of_elements()])
+
+
+@pytest.mark.parametrize("indices", [(1, -1, 4, -5), (4, 5, 6, 7), (-2, -6, -1, 9), (-1, -2, -3)])
+def test_notes_of_a_strip_do_not_overlap(indices: tuple[int, ...]) -> None:
+    for strip in re.findall(r"<svg .*?</svg>", render_page([gathered(*indices)])):
+        notes = re.findall(r'class="note" x="(-?\d+)" y="14">(.*?)<', strip)
+        spans = sorted((int(x) - 4 * len(text), int(x) + 4 * len(text)) for x, text in notes)
+        assert all(end <= begin for (_, end), (begin, _) in pairwise(spans))
+        assert bool(notes) == ("<path" in strip and "C" in strip)
 
 
 def test_on_a_telephone_what_differs_comes_first() -> None:

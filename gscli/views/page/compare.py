@@ -79,8 +79,7 @@ class ComparisonSection:
         columns = self._answers.columns
         names = list(self._heads() if columns else ["cells that differ"])
         heads = "".join(f'<th scope="col">{name}</th>' for name in names)
-        per_column = f"<span>, one column per {self._column_word}</span>" if columns else ""
-        caption = f"One row per answer{per_column}"
+        per_column = f"<span>, one column per {self._column_word}</span>" * bool(columns)
         line = make_number_line(self._answers)
         rows = ""
         for number, group in enumerate(self._answers.groups):
@@ -89,8 +88,8 @@ class ComparisonSection:
                 strip = BehaviourStrip(line, line.behaviours[number]).render()
                 rows += f'<tr class="strip"><td colspan="{len(names) + 2}">{strip}</td></tr>'
         return (
-            f'<table class="answers{"" if columns else " listed"}"><caption>{caption}</caption>'
-            f'<thead><tr><th scope="col">rule sets</th>{heads}'
+            f'<table class="answers{"" if columns else " listed"}"><caption>One row per answer'
+            f'{per_column}</caption><thead><tr><th scope="col">rule sets</th>{heads}'
             f'<th scope="col">what happens</th></tr></thead><tbody>{rows}</tbody></table>'
         )
 
@@ -123,11 +122,10 @@ class ComparisonSection:
     def _row(self, group: ResultGroup) -> str:
         first, *others = group.labels
         also = f"<span>, {escape(', '.join(others))}</span>" if others else ""
-        section = self._sections.get(first)
-        link = section.name if section else ""
-        steps = f'<a href="#{link}">steps<span class="v"> of {escape(first)}</span></a>'
+        section, of_first = self._sections.get(first), f'<span class="v"> of {escape(first)}</span>'
+        steps = f' <a href="#{section.name}">steps{of_first}</a>' if section else ""
         return (
-            f'<tr><th scope="row"><b>{escape(first)}</b>{also}{f" {steps}" * bool(link)}</th>'
+            f'<tr><th scope="row"><b>{escape(first)}</b>{also}{steps}</th>'
             f'{self._render_cells(group)}<td class="why">{self._render_reasons(group)}</td></tr>'
         )
 

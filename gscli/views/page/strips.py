@@ -39,10 +39,11 @@ class BehaviourStrip(Record):
     def render(self) -> str:
         """The name of the behaviour and the `<svg>`."""
         name = escape(self.behaviour.name or self.behaviour.group.first.label)
-        earlier: Counter[int] = Counter()  # entries that name one number stand side by side
+        # Entries that name one number stand side by side, notes where no other is: `noted` pixels.
+        earlier, noted = Counter[int](), set[int]()
         ways, chips = [*map(self._place, self.line.places), *self._render_walls()], list[str]()
         for index in self.behaviour.indices:
-            way, chip = self._render_index(index, earlier[index.written])
+            way, chip = self._render_index(index, earlier[index.written], noted)
             ways.append(way)
             chips.append(chip)
             earlier[index.written] += 1
@@ -69,8 +70,8 @@ class BehaviourStrip(Record):
             x = self._x(place) + (SLOT // 2 if place else -SLOT // 2)
             yield f'<path class="wall" d="M{x} {TOP - 6}V{TOP + HIGH + 6}"/>'
 
-    def _render_index(self, index: ResolvedIndex, earlier: int) -> tuple[str, str]:
-        """The way of one entry, and its letter, which nothing may cross."""
+    def _render_index(self, index: ResolvedIndex, earlier: int, noted: set[int]) -> tuple[str, str]:
+        """The way of one entry, its note where there is room, and its letter, above all ways."""
         colour, outcome = chip_class(index.entry_number, live=True), index.outcome
         x, way = self._x(index.written), ""
         if outcome == "used" or (outcome == "unreached" and self.line.is_inside(index.written)):
@@ -86,7 +87,11 @@ class BehaviourStrip(Record):
             if outcome == "wrapped":
                 shape = f"M{x} {TOP + 4}C{x} {TOP - 30},{end} {TOP - 30},{end} {TOP - 7}"
                 way = _render_way(shape, f"M{end} {TOP - 1}l-5 -8h10z", colour)
-                way += _render_text("note", (x + end) // 2, TOP - 30, index.note)
+                middle, half = (x + end) // 2, len(index.note) * 4
+                across = range(middle - half, middle + half)
+                if noted.isdisjoint(across):
+                    way += _render_text("note", middle, TOP - 30, index.note)
+                    noted.update(across)
             else:  # along the line to the wall
                 sign = 1 if x < end else -1
                 end -= sign * (SLOT // 2 + 2)
