@@ -223,9 +223,9 @@ def rules_to_dicts(rules: Sequence[Rule]) -> list[dict[str, object]]:
     ]
 
 
-def format_markdown(rules: Sequence[Rule]) -> str:
-    """The rules as a Markdown table."""
-    return format_markdown_table(HEADS, [[f"`{rule.label}`", *rule.behaviours] for rule in rules])
+def format_markdown(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A Markdown table whose rows begin with a name."""
+    return format_markdown_table(heads, [[f"`{name}`", *words] for name, *words in rows])
 
 
 def format_markdown_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -674,6 +674,8 @@ def test_rules_have_a_row_for_each_convention() -> None:
     document = json.loads(call_gscli("rules", "--grad", "--json").stdout)
     assert document["torch"]["ties"] == "even"
     assert document["loop"]["ties"] == "first"
+    for_slides = call_gscli("rules", "--grad", "--markdown").stdout.decode().splitlines()
+    assert "| `jax` | even | last | gives 0 | – | mul, div, pow |" in for_slides
 
 
 def test_a_window_without_cells_passes_nothing_back() -> None:

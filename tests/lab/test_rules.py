@@ -9,7 +9,7 @@ import gscli
 from gscli.frameworks import find_operator
 from gscli.lab.article_tables import format_article_table
 from gscli.lab.examples import build_probe
-from gscli.lab.rules import EXTREME, Rule, compute_rules, format_markdown, rules_to_dicts
+from gscli.lab.rules import EXTREME, HEADS, Rule, compute_rules, format_markdown, rules_to_dicts
 from gscli.traces import trace_call
 
 
@@ -98,7 +98,9 @@ def test_every_example_runs_under_its_own_defaults() -> None:
 def test_documents() -> None:
     found = compute_rules([find_operator("onnx.gather")])
     assert rules_to_dicts(found)[0]["versions"] == [1, 11, 13]
-    assert "| `onnx.gather 1 11 13` | from the end | error |" in format_markdown(found)
+    assert "| `onnx.gather 1 11 13` | from the end | error |" in format_markdown(
+        HEADS, [[rule.label, *rule.behaviours] for rule in found]
+    )
 
 
 def test_the_articles_tables() -> None:

@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from functools import partial
 
 from gscli.cli.building import tool
 from gscli.cli.completion import complete_operator, complete_operator_name
@@ -48,8 +47,8 @@ def rules(
     ),
     gradients: bool = option(
         "what frameworks choose where a gradient is open", flag="--grad",
-        excludes=("markdown", "table", "name", "operator"),
-        why="--grad tells of gradients and nothing else",
+        excludes=("table", "name", "operator"),
+        why="--grad is a whole table, of gradients",
     ),
     table: int | None = option(
         "a table of the comparison article", "N", minimum=1, maximum=2,
@@ -60,41 +59,34 @@ def rules(
 ) -> int:  # fmt: skip
     from gscli.lab import rules as computing
 
-    if gradients:
-        return _print_conventions(settings)
     if table is not None:
         from gscli.lab.article_tables import format_article_table
 
         sys.stdout.write(format_article_table(table))
         return 0
-    rows = computing.compute_rules(_select_operators([*filter(None, (name, operator))]))
-    cells = [[rule.label, *rule.behaviours] for rule in rows]
-    make_text = partial(_format_table, computing.HEADS, cells, settings)
-    make_markdown = partial(computing.format_markdown, rows)
-    make_document = partial(computing.rules_to_dicts, rows)
-    print_report(settings, make_document, make_markdown if markdown else make_text)
-    return 0
+    if not gradients:
+        rows = computing.compute_rules(_select_operators([*filter(None, (name, operator))]))
+        heads, cells = computing.HEADS, [[rule.label, *rule.behaviours] for rule in rows]
+        document: object = computing.rules_to_dicts(rows)
+    else:
+        from gscli.gradients.conventions import CONVENTIONS
+        from gscli.views.words.gradient_words import CONVENTION_HEADS, describe_convention
 
+        heads, cells = CONVENTION_HEADS, [*map(describe_convention, CONVENTIONS.values())]
+        document = {
+            name: {**convention._asdict(), "missing": dict(convention.missing)}
+            for name, convention in CONVENTIONS.items()
+        }
 
-def _format_table(heads: Sequence[str], rows: Sequence[Sequence[str]], settings: Settings) -> str:
-    from gscli.views.lines import render_text
-    from gscli.views.terminal.tables import make_rules_drawing
+    def make_text() -> str:
+        if markdown:
+            return computing.format_markdown(heads, cells)
+        from gscli.views.lines import render_text
+        from gscli.views.terminal.tables import make_rules_drawing
 
-    options = make_view_options(settings)
-    return render_text(make_rules_drawing(heads, rows, options), options)
+        options = make_view_options(settings)
+        return render_text(make_rules_drawing(heads, cells, options), options)
 
-
-def _print_conventions(settings: Settings) -> int:
-    """A row for each convention of gradients."""
-    from gscli.gradients.conventions import CONVENTIONS
-    from gscli.views.words.gradient_words import CONVENTION_HEADS, describe_convention
-
-    document = {
-        name: {**convention._asdict(), "missing": dict(convention.missing)}
-        for name, convention in CONVENTIONS.items()
-    }
-    rows = [describe_convention(convention) for convention in CONVENTIONS.values()]
-    make_text = partial(_format_table, CONVENTION_HEADS, rows, settings)
     print_report(settings, lambda: document, make_text)
     return 0
 
@@ -103,5 +95,4 @@ def _select_operators(words: Sequence[str]) -> list[Operator]:
     """All operators, a framework's, those of one name in every framework, or single ones."""
     called = iter_called(words[0], operators()) if len(words) == 1 else ()
     names = join_operator_names(words)
-    chosen = [*called] or [operator for name in names for operator in find_operators(name)]
-    return chosen or operators()
+    return [*called] or [each for name in names for each in find_operators(name)] or operators()
