@@ -57,6 +57,8 @@ def list_breaking_inputs(translation: Translation) -> Iterator[str]:
 def _list_breaking_indices(translation: Translation, native: NativeOp) -> list[str]:
     analysis, target = translation.analysis, translation.target
     here, there = f"{analysis.operator.framework.title} {analysis.operator.name}", native.name
+    device = dict(analysis.layout.attributes).get("device", "cpu")
+    here += f" device={device}" * (device != "cpu")
     there = there if there.startswith(target.title) else f"{target.title}'s {there}"
     own, sentences = outcomes_by_place(analysis.layout), dict[str, dict[str, bool]]()
     # No number is out of range where the largest says how many rows there are.

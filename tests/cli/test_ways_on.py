@@ -757,9 +757,8 @@ def test_lessons_have_a_next_step(tmp_path: Path) -> None:
         ("check gather [1] [0] --rtol 1", "gscli check has no use for it"),
         ("compare gather [1] [0] --python p", "--python needs --on"),
         ("verify x.jsonl --strict", "--strict is about a runtime"),
-        ("rules --grad --markdown", "--grad tells of gradients and nothing else"),
-        ("rules --table 1 --grad", "--grad tells of gradients and nothing else"),
-        ("rules torch --grad", "--grad tells of gradients and nothing else"),
+        ("rules --table 1 --grad", "--grad is a whole table, of gradients"),
+        ("rules torch --grad", "--grad is a whole table, of gradients"),
         ("rules torch --table 1", "--table is a whole one, as Markdown"),
         ("runtimes onnx --adapter onnx", "--adapter prints a file and asks nobody"),
         ("runtimes --adapter onnx --python p", "--adapter prints a file and asks nobody"),
@@ -1158,6 +1157,7 @@ def test_a_wrong_number_of_inputs_is_answered_with_the_command_that_was_called(
 def test_help_of_grad_says_where_no_program_is_written(capsys: pytest.CaptureFixture[str]) -> None:
     words = ("grad", "torch", "nll-loss")
     assert run_safely([*words, "--help"]) == 0
-    assert "but where gathers compute: all torch jax" in " ".join(capsys.readouterr().out.split())
+    told = " ".join(capsys.readouterr().out.split())
+    assert "except of gathers that compute: all torch jax" in told
     assert run_safely([*words, "[[-1.0,-2]]", "[1]", "--reduction", "none", "--code", "all"]) == 2
     assert "a gather that computes with what it reads" in capsys.readouterr().err

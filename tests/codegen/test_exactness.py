@@ -37,12 +37,20 @@ def test_an_index_below_zero_that_is_read_without_its_sign_is_told() -> None:
     inputs = {"params": [[1.5, 2.0]], "indices": [[1]]}
     answers = [answer("tensorflow.gather", inputs, target, batch_dims=1, device="xla")
                for target in ("stablehlo", "numpy")]  # fmt: skip
-    begin = "an index below zero: in TensorFlow gather it moves to the far end, in "
+    begin = "an index below zero: in TensorFlow gather device=xla it moves to the far end, in "
     ends = [
         "StableHLO's stablehlo.gather it moves to the nearest end",
         "NumPy's np.take_along_axis it counts from the end",
     ]
     assert [found.breaks[0] for found in answers] == [begin + end for end in ends]
+
+
+def test_of_a_call_on_another_device_the_device_is_told() -> None:
+    """TensorFlow's own function of the same name, which refuses on a CPU."""
+    inputs = {"tensor": [0.0, 0.0], "indices": [[1]], "updates": [1.5]}
+    found = answer("tensorflow.tensor_scatter_nd_add", inputs, "tensorflow", device="gpu")
+    begin = "an index out of range: in TensorFlow tensor_scatter_nd_add device=gpu it is dropped, "
+    assert f"{begin}in TensorFlow's tf.tensor_scatter_nd_add it is refused" in found.breaks
 
 
 def test_where_one_occurs_a_line_counts_it_from_the_end() -> None:

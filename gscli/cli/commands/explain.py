@@ -123,6 +123,6 @@ def print_code(call: Call, code: str, python: str | None, *, is_checked: bool) -
 
 
 explain = make_operator_group(
-    run_explain, "explain", "The operator's formula with real numbers, then its entries.",
+    run_explain, "explain", "The formula with numbers, then the entries; --grad: what flows back.",
     ("output", "format", "in_place", "message", "engine", "step"),
 )  # fmt: skip

@@ -3,7 +3,7 @@
 Put several recorded runs and comparisons into one teaching page, with next and back.
 
 Record a run with `gscli OPERATOR … --json > RUN.json`, or what `gscli compare … --json` says.
-The page needs no server and no network.
+The page needs no server and no network. A gradient has a page of its own: `gscli grad … --html`.
 """
 
 from __future__ import annotations
@@ -64,8 +64,7 @@ def _load_run(path: str) -> Trace | ComparisonResult:
     try:
         return replay_document(document)
     except UsageError as error:
-        hint = error.hint or RUN_HINT
-        raise ContentRefused(error.problem, where=place, hint=hint) from None
+        raise ContentRefused(error.problem, where=place, hint=error.hint or RUN_HINT) from None
     except GscliError as error:
         error.where = f"{place}: {error.where}" if error.where else place
         raise
