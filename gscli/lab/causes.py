@@ -64,6 +64,9 @@ class PossibleCause(Record):
 # Attributes that say how long an axis of the output is.
 _COUNTED_AXES = {"num_classes": -1, "num_segments": 0}
 
+# What some attributes often are, which get lost on the way to another framework.
+_TRIED_NUMBERS = {"batch_dims": range(8), "padding_idx": (0, -1), "ignore_index": (-100, 0)}
+
 # A possible cause, the end of "this is what you get when …", and its answer.
 CandidateCause: TypeAlias = tuple[str, Array]
 
@@ -79,12 +82,15 @@ def iter_modes(
     with_attributes: Callable[[Arguments], Answer],
     attributes: Iterable[Attribute],
 ) -> Iterator[tuple[str, Answer]]:
-    """What is answered under others of some options, a number as it is where it is left out."""
+    """What is answered under others of some options, a number as it is where it is left out, or as
+    it often is.
+    """
     operator, shape, output = call.trace.operator, call.expected_shape, call.trace.output
     for item in attributes:
         values: Sequence[object] = item.choices or (True, False) * (item.kind == "bool")
         if isinstance(item.default, int | float) and item.kind != "bool":
             values = [item.default]
+        values = _TRIED_NUMBERS.get(item.name, values)
         if item.name in _COUNTED_AXES and len(shape) == output.ndim:
             at, size = _COUNTED_AXES[item.name], math.prod(shape)
             # As many cells as are expected, and no more, are made.
@@ -233,6 +239,8 @@ def iter_policy_mistakes(trace: Trace) -> Iterator[tuple[str, Policy]]:
         if changes:
             causes.setdefault(" and ".join(changes), policy)
     yield from causes.items()
+    if trace.attributes.get("padding_idx") is not None:
+        yield "padding_idx is left out", own._replace(ignored=None)
 
 
 def _policy_words(policy: Policy) -> tuple[str | None, str | None]:
@@ -414,8 +422,7 @@ def _attribute_mistakes(call: CallVariants) -> DeferredRuns:
 
 def _round_to_dtype(call: CallVariants, dtype: str) -> Array:
     """Cells and updates rounded to a type before anything is computed, and given in their own."""
-    layout = call.trace.layout
-    if layout.kind == "scatter":
-        return call.with_layout(layout._replace(accumulate_dtype=dtype))
+    if call.trace.kind == "scatter":
+        return call.with_layout(call.trace.layout._replace(accumulate_dtype=dtype))
     output = call.output_of(call.trace.plan)
     return output.astype(parse_dtype(dtype)).astype(output.dtype)

@@ -23,7 +23,6 @@ from gscli.lab.causes import (
 )
 from gscli.lab.difference import (
     DEFAULT_TOLERANCE,
-    SliceCounter,
     TensorDifference,
     Tolerance,
     compare_tensors,
@@ -92,12 +91,13 @@ class OutputDiagnosis:
         self, trace: Trace, expected: Array, name: str, tolerance: Tolerance = DEFAULT_TOLERANCE
     ) -> None:
         self.trace, self.expected, self.name, self.tolerance = trace, expected, name, tolerance
+        self._slices = count_slices(trace.layout)  # counted while cells are compared
 
     @cached_property
     def difference(self) -> TensorDifference:
         """The output against the expectation; a large one is computed block by block for it."""
-        output, expected, slices = self.trace.output, self.expected, self._slice_counter
-        visit = None if slices is None else slices.add
+        output, expected = self.trace.output, self.expected
+        visit = None if self._slices is None else self._slices.add
         # The pages of an output that lies over a file, once read, could not be let go.
         lies_over_file = output.flags.writeable and mapped.find_mapping(output) is not None
         streams = lies_over_file and output.shape == expected.shape
@@ -126,13 +126,7 @@ class OutputDiagnosis:
 
         0 where entries move single cells.
         """
-        counts = self.difference.differing_count and self._slice_counter
-        return counts.count if counts else 0
-
-    @cached_property
-    def _slice_counter(self) -> SliceCounter | None:
-        """Counts slices while cells are compared; nothing where the shapes differ."""
-        return count_slices(self.trace.layout)
+        return self._slices.count if self._slices and self.difference.differing_count else 0
 
     def _cells_at(self, positions: Indices) -> Indices:
         """Some of the cells on which causes are tried, by their flat numbers."""
