@@ -308,8 +308,9 @@ def _end_family(leader: subprocess.Popen[bytes], mark: str) -> None:
         leader.wait(END_WITHIN)
     while True:
         table = list(_iter_processes())
-        ended = {process.number for process in table if process.state == "Z"}
-        alive = _find_family(leader.pid, mark, table) | alive & ended
+        # One that is ending has lost its mark before it has ended.
+        alive &= {process.number for process in table}
+        alive |= _find_family(leader.pid, mark, table)
         if not alive or time.monotonic() > deadline:
             break
         for number in alive:

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -243,6 +244,25 @@ def test_a_child_in_a_session_of_its_own_ends_with_its_runtime(tmp_path: Path, t
     with pytest.raises(ProcessLookupError):
         os.kill(int(file.read_text()), 0)
     assert left_running() == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not tell who started whom")
+def test_a_child_that_is_ending_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its memory, and the mark in it, are gone before the system says that it has ended."""
+    listed = processes._iter_processes
+
+    def iter_running() -> Iterator[processes._Entry]:
+        return (process._replace(state="R") for process in listed())
+
+    monkeypatch.setattr(processes, "_iter_processes", iter_running)
+    file = tmp_path / "number"
+    words = (sys.executable, "-c", LEAVES.format(file=str(file), then="os._exit(1)"))
+    with Child(ProcessSpec(words)) as child:
+        assert isinstance(child.exchange(b"", 60.0), Failure)
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(file.read_text()), 0)
 
 
 def test_what_cannot_be_ended_is_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
