@@ -93,7 +93,8 @@ def save(
 ) -> None:
     """Write an array to a file, whole or not at all; the suffix or `format` names the format.
 
-    Raises CannotWrite where nothing was changed, and UsageError for a format that is not known.
+    Raises CannotWrite where nothing was changed, UsageError for a format that is not known, and
+    CannotRead without the package that a format needs.
     """
     from gscli import files
     from gscli.base.arrays import as_array

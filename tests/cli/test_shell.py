@@ -142,6 +142,24 @@ def test_a_patch_has_no_other_result(more: tuple[str, ...], tmp_path: Path) -> N
     assert (tmp_path / "data.npy").read_bytes() == before
 
 
+@pytest.mark.parametrize(
+    ("words", "written"),
+    [
+        (("numpy", "put", "data.npy", "[0,1]", "[5]"), b"2 cells written, "),
+        (("scatter-elements", "data.npy", "[[0,1]]", "[[5,5]]"), b"2 cells written, "),
+        (("scatter-nd", "data.npy", "[[0]]", "[[5,5]]"), b"1 row written, "),
+        (("scatter-nd", "data.npy", "[[0]]", "[[0,1]]"), b"1 row written, "),  # what it holds
+    ],
+)
+@pytest.mark.parametrize("way", ["--in-place", "--in-place=direct"])
+def test_a_patch_counts_what_it_wrote(
+    words: tuple[str, ...], written: bytes, way: str, tmp_path: Path
+) -> None:
+    np.save(tmp_path / "data.npy", np.arange(6).reshape(3, 2))
+    done = forked(*words, way, "-v", cwd=tmp_path)
+    assert (done.returncode, done.stderr[: len(written)]) == (0, written)
+
+
 def test_a_saved_result_prints_nothing_unless_a_picture_is_asked_for(tmp_path: Path) -> None:
     quiet = forked(*GATHER, "-o", "a.npy", cwd=tmp_path)
     asked = forked(*GATHER, "-o", "b.npy", "--show", "output", cwd=tmp_path)

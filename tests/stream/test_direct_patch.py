@@ -15,6 +15,7 @@ from conftest import judged, open_file
 
 from gscli.base import CannotRead, CannotWrite
 from gscli.base.arrays import Indices
+from gscli.cli import run_safely
 from gscli.disk.mapped import ATTRIBUTE, find_undo_file, undo_file_of
 from gscli.disk.system import lock_file
 from gscli.disk.unfinished import UnfinishedPatch
@@ -46,6 +47,14 @@ def test_what_was_cut_short_is_put_back(left: bytes, tmp_path: Path) -> None:
     assert undo(str(target)) == 1
     assert target.read_bytes() == OLD + OLD
     assert list(tmp_path.iterdir()) == [target]
+
+
+def test_the_command_counts_places_which_may_be_rows_or_cells(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = interrupted(tmp_path)
+    assert run_safely(["undo", str(target)]) == 0
+    assert capsys.readouterr().out == f"{target} is as it was: 1 place put back\n"
 
 
 def test_a_patch_that_never_began_is_forgotten(tmp_path: Path) -> None:

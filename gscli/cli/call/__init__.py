@@ -59,7 +59,9 @@ def run_operator(call: Call) -> int:
     expected = call.load_expected()
     call.is_lazy = bool(settings.is_save_only or settings.in_place)
     if settings.in_place:
-        summary = call.run_in_place()
+        from gscli.cli.call.streaming import run_in_place
+
+        summary = run_in_place(call.operator, call.plan, call.inputs, settings, call.validate)
         if settings.verbose:
             print_stderr(f"{summary}, {call.format_duration()}\n")
         return 0
@@ -345,13 +347,6 @@ class Call:
         with self.add_error_locations():
             output = streaming.write_streamed(plan, self.settings)
         return self.make_trace(plan, output)
-
-    def run_in_place(self) -> str:
-        """Write the updates into the file or store of data; says what was done."""
-        from gscli.cli.call.streaming import make_patcher
-
-        patch = make_patcher(self.operator, self.plan, self.inputs, self.settings)
-        return patch(self.validate())
 
     def make_trace(self, plan: ValidatedPlan, output: Array) -> Trace:
         """What was run, and what it made."""

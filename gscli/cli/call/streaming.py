@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 
 from gscli.base import UsageError, check_rule
 from gscli.base.arrays import Array, is_lazy
@@ -48,22 +47,25 @@ def write_streamed(plan: ValidatedPlan, settings: Settings) -> Array:
         return write_result(plan, target, progress=progress.update)
 
 
-def make_patcher(
-    operator: Operator, plan: Plan, inputs: CallInputs, settings: Settings
-) -> Callable[[ValidatedPlan], str]:
-    """What writes the updates into the file or store of data, and says what it did."""
-    file = inputs.file
+def run_in_place(
+    operator: Operator, plan: Plan, inputs: CallInputs, settings: Settings,
+    validate: Callable[[], ValidatedPlan],
+) -> str:  # fmt: skip
+    """Write the updates into the file or store of data; says what was done.
+
+    `validate` judges the plan, once it is known that there is something to write into.
+    """
     if any(map(is_lazy, plan.inputs.values())):
-        return partial(_commit_to_store, settings=settings)
+        return _commit_to_store(validate(), settings)
     refuse_flags(settings.list_flags("message"), "--message is what a commit to Icechunk says")
     data, *_ = operator.input_names
-    if plan.layout.kind != "scatter" or file is None or plan.layout.data_name != data:
-        origin = inputs.origins.get(data, "") if plan.layout.kind == "scatter" else ""
-        raise make_in_place_error(operator.full_name, origin)
-    problem = f"the result is {plan.layout.dtype}, another element type than the file's"
     where, hint = operator.full_name, "without --in-place, -o FILE writes a new one"
+    if plan.layout.kind != "scatter" or inputs.file is None or plan.layout.data_name != data:
+        origin = inputs.origins.get(data, "") if plan.layout.kind == "scatter" else ""
+        raise make_in_place_error(where, origin)
+    problem = f"the result is {plan.layout.dtype}, another element type than the file's"
     check_rule(plan.has_data_dtype, problem, where, kind=UsageError, hint=hint)
-    return partial(_patch_file, file=file, settings=settings)
+    return _patch_file(validate(), inputs.file, settings)
 
 
 def _patch_file(plan: ValidatedPlan, file: RegularFile, settings: Settings) -> str:
@@ -78,7 +80,8 @@ def _patch_file(plan: ValidatedPlan, file: RegularFile, settings: Settings) -> s
             patching.update(done, total)
 
         rows = patch_in_place(plan, file, direct=direct, progress=update, saving=saving.update)
-    return f"{format_count(rows, 'row')} changed"
+    unit = "cell" if plan.layout.form.row_size == 1 else "row"
+    return f"{format_count(rows, unit)} written"
 
 
 def _commit_to_store(plan: ValidatedPlan, settings: Settings) -> str:

@@ -33,8 +33,8 @@ def undo(
     from gscli.disk.mapped import undo_file_of
     from gscli.stream.undo_file import undo as put_back
 
-    rows = put_back(file, undo_file)
-    sys.stdout.write(f"{sanitize(file)} is as it was: {format_count(rows, 'row')} put back\n")
+    places = put_back(file, undo_file)
+    sys.stdout.write(f"{sanitize(file)} is as it was: {format_count(places, 'place')} put back\n")
     place = undo_file or undo_file_of(file)
     if os.path.lexists(place):
         sys.stdout.write(f"{sanitize(place)} stays: the file that was patched is another one\n")

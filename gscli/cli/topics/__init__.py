@@ -41,7 +41,8 @@ EXIT_CODES: dict[ExitCode, str] = {
     "check or --strict finds",
     ExitCode.USAGE: "the command itself is wrong",
     ExitCode.INVALID_DATA: "the operator refuses the inputs: index, shape, element type, content",
-    ExitCode.UNREADABLE: "an input cannot be read, no runtime starts, or --check runs nothing",
+    ExitCode.UNREADABLE: "an input cannot be read, a package is missing, no runtime starts, "
+    "or --check runs nothing",
     ExitCode.INTERNAL_ERROR: "a bug in gscli",
     ExitCode.UNWRITABLE: "the output cannot be written; the old one is unharmed",
     ExitCode.INTERRUPTED: "interrupted by Ctrl-C",
