@@ -10,12 +10,11 @@ Nothing is imported until something is used, so that Ctrl-C meets no import outs
 
 from __future__ import annotations
 
-from os import fspath
+from os import PathLike, fspath
 
 TYPE_CHECKING = False  # what typing says, and type checkers know; it takes 10 ms to load
 
 if TYPE_CHECKING:
-    from os import PathLike
     from typing import Any
 
     from gscli.base import GscliError as GscliError
@@ -81,8 +80,10 @@ def load(source: str | PathLike[str], *, dtype: str | None = None) -> Array:
     (2, 3)
     """
     from gscli import files
+    from gscli.base import check_argument
 
-    return files.load(fspath(source), name="tensor", dtype=dtype).array
+    check_argument("source", source, (str, PathLike), "the name of a file, or JSON as a string")
+    return files.load(fspath(source), name="tensor", dtype=dtype and str(dtype)).array
 
 
 def save(
@@ -97,8 +98,10 @@ def save(
     CannotRead without the package that a format needs.
     """
     from gscli import files
+    from gscli.base import check_argument
     from gscli.base.arrays import as_array
 
+    check_argument("target", target, (str, PathLike), "the name of a file")
     files.save(fspath(target), as_array(array, "tensor"), format=format)
 
 

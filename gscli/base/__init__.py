@@ -319,6 +319,17 @@ def check_rule(
         raise kind(problem, where=where, details=tuple(details), **facts)
 
 
+def check_argument(name: str, value: object, kind: Any, needed: str) -> None:
+    """Refuse an argument from Python that is not of a type (or types), which `needed` tells.
+
+    >>> check_argument("source", 5, str, "the name of a file")
+    Traceback (most recent call last):
+    gscli.base.UsageError: source must be the name of a file; source = 5
+    """
+    if not isinstance(value, kind):
+        raise UsageError(f"{name} must be {needed}", where=f"{name} = {value!r}"[:200])
+
+
 def check_name(
     name: str, known: Iterable[str], problem: str, where: str = "", count: int = 3
 ) -> None:
@@ -330,7 +341,7 @@ def check_name(
     """
     names = [*known]
     if name not in names:
-        hint = suggest_names(name, names, count=count)
+        hint = suggest_names(str(name), names, count=count)
         raise UsageError(problem[:200], where=where, valid=" ".join(names), hint=hint)
 
 

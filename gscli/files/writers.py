@@ -159,7 +159,7 @@ def _choose_suffix(form: str | None, path: str) -> str:
     if form is None and path == "-":
         hint = "-f npy; --help lists the others; in Python gscli.save has format='npy'"
         raise UsageError("standard output needs a format", hint=hint)
-    suffix = file_suffix(path) if form is None else f".{form.lower()}"
+    suffix = file_suffix(path) if form is None else f".{form}".lower()
     if suffix in WRITABLE_SUFFIXES:
         return suffix
     check_rule(form is None, f"unknown format {sanitize(suffix, 40)}", kind=UsageError, valid=known)

@@ -11,7 +11,7 @@ from itertools import islice
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, overload
 
-from gscli.base import UsageError, check_name, check_rule
+from gscli.base import UsageError, check_argument, check_name, check_rule
 from gscli.base.records import Arguments
 from gscli.base.words import (
     format_command,
@@ -78,15 +78,14 @@ def find_operator(name: str, words: tuple[str, ...] = ()) -> Operator:
     `words`: what may be meant, too, by a name that is none.
     """
     first, _, rest = name.replace(" ", ".", 1).partition(".")
-    if rest and first in (*NAMES, *ALIASES):
-        own = load_framework(first).operators.values()
-        for operator in iter_called(rest, own):
-            return operator
+    is_owned = bool(rest) and first in (*NAMES, *ALIASES)
+    own = load_framework(first).operators.values() if is_owned else bare_operators()
+    for operator in iter_called(rest if is_owned else name, own):
+        return operator
+    if is_owned:
         known = [operator.full_name for operator in own]
         hint = suggest_names(name, known, f"all of them: gscli rules {first}")
         raise UsageError(f"unknown operator {name!r}"[:200], hint=hint)
-    for operator in iter_called(name, bare_operators()):
-        return operator
     everywhere = list(iter_called(name, operators()))
     if len(everywhere) == 1:
         return everywhere[0]
@@ -185,8 +184,7 @@ def run(
 
 def find_called(name: object, inputs: object, attrs: object) -> Operator:
     """The operator of a call from Python, whose arguments may be anything."""
-    if not isinstance(name, str):
-        raise UsageError("the operator is named by a string", where=f"{name!r}"[:200])
+    check_argument("name", name, str, "that of an operator, as a string")
     for what, value in (("inputs", inputs), ("attrs", {} if attrs is None else attrs)):
         check_mapping(what, value)
     return find_operator(name)

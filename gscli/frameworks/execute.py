@@ -172,7 +172,7 @@ _SHELL_WORDS = re.compile(r"(gscli | of )((?:gather|scatter)[a-z-]*)|--([a-z-]+)
 
 
 def translate_to_python(hint: str) -> str:
-    """Options as arguments, and commands as functions; what speaks of Python itself stays.
+    """Options as arguments, commands as functions; of an option and what Python has, the latter.
 
     >>> translate_to_python("--device cpu"), translate_to_python("moved by gscli scatter-update")
     ('device="cpu"', 'moved by gscli.scatter_update')
@@ -185,8 +185,15 @@ def translate_to_python(hint: str) -> str:
         name = "only" if option == "as" else option.replace("-", "_")
         return f'{name}="{value}"' if value.islower() else f"{name}={value}"
 
-    text = hint if "in Python" in hint else _SHELL_WORDS.sub(write_in_python, hint)
+    own = hint.rpartition("in Python ")[2] if hint.startswith("-") else hint
+    text = _SHELL_WORDS.sub(write_in_python, own)
     return re.sub(r"^max_bytes=\d+$", r"gscli.run(…, \g<0>)", text)
+
+
+def translate_notice(notice: Notice) -> Notice:
+    """A warning for a caller from Python, its hint in Python's words."""
+    notice.hint = translate_to_python(notice.hint)
+    return notice
 
 
 class _PythonHints(ContextDecorator):
@@ -318,5 +325,4 @@ def print_warnings(operator: Signature, plan: ValidatedPlan, *, stacklevel: int)
     """
     if plan.layout.entry_count <= MAX_WARNED_ENTRIES:
         for notice in collect_notices(operator, plan):
-            notice.hint = translate_to_python(notice.hint)
-            warnings.warn(GscliWarning(notice), stacklevel=stacklevel)
+            warnings.warn(GscliWarning(translate_notice(notice)), stacklevel=stacklevel)

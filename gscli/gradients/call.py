@@ -179,11 +179,9 @@ def _check_differentiable(trace: Trace) -> None:
     details = ("frameworks round sums of narrow floats at different places",) * is_narrow
     where = f"output {dtype} {format_shape(trace.output.shape)}"
     is_converted = dtype not in NOT_REAL and bool(value_inputs(trace.layout, trace.inputs))
-    raise _dtype_error(problem, where, details, CONVERT * is_converted)
+    raise _dtype_error(problem, where, *details, hint=CONVERT * is_converted)
 
 
-def _dtype_error(
-    problem: str, where: str, details: tuple[str, ...] = (), hint: str = ""
-) -> DtypeRefused:
+def _dtype_error(problem: str, where: str, *details: str, hint: str = "") -> DtypeRefused:
     valid = " ".join(DIFFERENTIABLE)
     return DtypeRefused(problem, where=where, details=details, valid=valid, hint=hint)

@@ -262,11 +262,10 @@ def group_alike(items: Iterable[Item], is_alike: Callable[[Item, Item], bool]) -
     """
     groups = list[list[Item]]()
     for item in items:
-        home = next((group for group in groups if is_alike(group[0], item)), None)
-        if home is None:
-            groups.append([item])
-        else:
-            home.append(item)
+        home = next((group for group in groups if is_alike(group[0], item)), list[Item]())
+        if not home:
+            groups.append(home)
+        home.append(item)
     return groups
 
 

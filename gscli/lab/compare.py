@@ -74,12 +74,11 @@ def compare(
     """
     concept = cast("ConceptName", str(concept).replace("_", "-"))
     check_name(concept, CONCEPTS, f"no operation {concept!r} to compare", count=1)
-    operation = CONCEPTS[concept]
     check_mapping("inputs", inputs)
     arrays = {name: as_array(value, name) for name, value in inputs.items()}
     own = dict(typed or {name: hasattr(value, "dtype") for name, value in inputs.items()})
-    call = _build_concept_call(operation, arrays, axis, batch_dims, reduction)
-    only = only.split(",") if isinstance(only, str) else only
+    only = only.split(",") if isinstance(only, str) else [*map(str, only or ())]
+    call = _build_concept_call(CONCEPTS[concept], arrays, axis, batch_dims, reduction)
     chosen, unsupported = select_rule_sets(concept, only, opsets)
     size = sum(array.nbytes for array in arrays.values())
     limit = max(DEFAULT_LIMIT, 4 * size) if max_bytes is None else max_bytes

@@ -93,9 +93,7 @@ def _without_defaults(comparison: Comparison, call: ConceptCall) -> Attrs:
     """The attributes of a call that says no more than it must: older opsets know fewer."""
     usual = {comparison.batch_dims: 0, comparison.reduction: "none"}
     attrs = translate_attributes(comparison, call)
-    if attrs is None:
-        return None
-    return {name: value for name, value in attrs.items() if usual.get(name, ...) != value}
+    return attrs and {name: value for name, value in attrs.items() if usual.get(name, ...) != value}
 
 
 def _find_named_operator(word: str) -> Operator | None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
-from itertools import chain
+from functools import cached_property, wraps
+from itertools import chain, repeat
 from typing import Any
 
+from gscli.base import Notice
 from gscli.base.arrays import as_array
-from gscli.frameworks.execute import PYTHON_HINTS
+from gscli.frameworks.execute import PYTHON_HINTS, translate_notice
 from gscli.lab.answers import ComparisonResult
 from gscli.lab.compare import compare as lab_compare
 from gscli.traces import Trace
@@ -34,6 +35,11 @@ class Displayed:
 
 class DisplayedTrace(Displayed, Trace):
     """A trace that draws itself."""
+
+    @cached_property
+    def warnings(self) -> tuple[Notice, ...]:
+        """What the rules allow and may still surprise, its hints in Python's words."""
+        return tuple(map(translate_notice, super().warnings))
 
 
 class DisplayedComparison(Displayed, ComparisonResult):
@@ -82,14 +88,12 @@ def show(
       0    1
     0.5  nan
     """
-    options = ViewOptions(width=width, slice=slice, hints=False)
+    options = ViewOptions(width=width, slice=None if slice is None else str(slice), hints=False)
     if isinstance(array, Trace):
         return Picture(array, options)
     if isinstance(array, ComparisonResult):
         return ComparisonView(array, options)
     if isinstance(array, DisplayedFindings):
         texts = [finding.text() for finding in array] or ["no findings"]
-        return Drawing(
-            options, lambda room: [*chain(*(wrap_paragraph(text, room) for text in texts))]
-        )
-    return make_tensor_drawing(name, as_array(array, name), options)
+        return Drawing(options, lambda room: [*chain(*map(wrap_paragraph, texts, repeat(room)))])
+    return make_tensor_drawing(str(name), as_array(array, str(name)), options)

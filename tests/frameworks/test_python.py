@@ -7,9 +7,10 @@ import json
 import pickle
 import pydoc
 import re
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -308,3 +309,50 @@ def test_inputs_that_are_no_mapping_are_refused_as_such(entry: Any) -> None:
 def test_lists_have_the_types_that_numpy_gives_them(values: list[Any]) -> None:
     everything = gscli.gather(values, list(range(len(values))))
     assert_same(everything, np.array(values))
+
+
+# One call that runs.
+ROW = {"data": [1.0, 2.0], "indices": [0]}
+
+
+@pytest.mark.parametrize(
+    ("call", "problem"),
+    [
+        (lambda: gscli.load(cast("Any", 5)), "source must be the name of a file"),
+        (
+            lambda: gscli.load("[1]", dtype=cast("Any", float)),
+            "unknown element type <class",
+        ),
+        (lambda: gscli.save(cast("Any", [1, 2]), "x.npy"), "target must be the name of a file"),
+        (lambda: gscli.save("x", [1], format=cast("Any", 5)), "unknown format .5"),
+        (lambda: gscli.show([1, 2], slice=cast("Any", 9)), "slice is not understood"),
+        (lambda: gscli.run(cast("Any", gscli.gather), ROW), "name must be that of an operator"),
+        (lambda: gscli.grad("gather", ROW, rules=cast("Any", 5)), "unknown rules 5"),
+        (lambda: gscli.compare("gather", ROW, only=cast("Any", [5])), "nothing called '5'"),
+    ],
+)
+def test_arguments_of_another_type_are_refused_by_name(
+    call: Callable[[], Any], problem: str
+) -> None:
+    with pytest.raises(gscli.GscliError, match=re.escape(problem)):
+        call()
+
+
+def test_what_is_not_given_may_be_none_and_a_number_a_slice() -> None:
+    compared = gscli.compare("gather", ROW, only=cast("Any", None))
+    assert len(compared.rows) == len(gscli.compare("gather", ROW).rows)
+    assert str(gscli.show([1, 2], slice=cast("Any", 1))) == str(gscli.show([1, 2], slice="1"))
+
+
+def test_warnings_of_a_trace_and_hints_have_no_option_of_the_shell() -> None:
+    twice = {"data": [0, 0], "indices": [[0], [0]], "updates": [1, 2]}
+    run = gscli.trace("scatter_nd", twice)
+    assert [notice.hint for notice in run.warnings] == ['reduction="add" of scatter_nd defines it']
+    assert gscli.scatter_nd(**twice, reduction="add").tolist() == [3, 0]
+    with pytest.raises(gscli.GscliError) as refused:
+        gscli.grad("gather", {"data": np.array([1, 2]), "indices": [0]})
+    assert refused.value.hint == "astype('float64')"
+    with pytest.raises(gscli.GscliError) as refused:
+        gscli.scatter_nd([0, 0], [0], [1])
+    words = "in Python indices[:,None]; gscli.gather, gscli.scatter_update and"
+    assert words in refused.value.hint
