@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from contextlib import nullcontext, suppress
 from functools import cached_property
 from math import prod
 from types import FrameType
@@ -223,17 +222,18 @@ class CallWatch(Report):
         return self._save_path is not None and kind not in self.saved_kinds
 
     def _save(self, kind: WatchKind, seen: SeenCall) -> str:
-        """The command that takes the call of a finding; empty where it is not saved."""
+        """The command that takes the call of a finding, or why it is not saved; or nothing."""
         if self._save_path is None or not self.is_saved(kind):
             return ""
         self.saved_kinds.add(kind)
-        if kind == "index":
-            return save_call(seen.call, seen.values, self._save_path)
-        path = f"{self._save_path.removesuffix('.npz')}-{kind}.npz"
-        # Forked processes may all begin to write the same file; the first of them does.
-        with nullcontext() if os.getpid() == self.process else suppress(CannotWrite):
-            return save_call(seen.call, seen.values, path).replace("check ", "", 1)
-        return ""
+        name, is_bad = self._save_path.removesuffix(".npz"), kind == "index"
+        path = self._save_path if is_bad else f"{name}-{kind}.npz"
+        try:
+            command = save_call(seen.call, seen.values, path)
+        except CannotWrite as error:
+            # Forked processes may all begin to write the same file; the first of them does.
+            return f"cannot write {error.where}" if os.getpid() == self.process else ""
+        return command.replace("gscli ", "gscli check ", 1) if is_bad else command
 
 
 def save_call(call: ProgramCall, values: Arrays, path: str) -> str:
@@ -257,5 +257,4 @@ def save_call(call: ProgramCall, values: Arrays, path: str) -> str:
     with open_atomic(path) as out:
         npz.write(out.write, members, ".npz")
     command = build_command(find_operator(call.operator), call.attrs, words)
-    command += f" --max-bytes {limit}" if limit > MAX_BYTES else ""
-    return command.replace("gscli ", "gscli check ", 1)
+    return command + (f" --max-bytes {limit}" if limit > MAX_BYTES else "")

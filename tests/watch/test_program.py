@@ -147,6 +147,18 @@ def test_wrong_words_are_refused(
     assert problem in run.stderr
 
 
+def test_a_call_that_cannot_be_saved_is_told_and_the_program_runs_on(tmp_path: Path) -> None:
+    """The program got CannotWrite in place of its own answer, with a traceback of gscli."""
+    program = "import numpy as np\nx = np.zeros(3)\nx[[0, 0]] = [1, 2]\nprint(x[0])\nx[[7]]\n"
+    run = watch(tmp_path, "--numpy", "--save", "no/case.npz", "program.py", program=program)
+    assert (run.returncode, run.stdout) == (65, "2.0\n")
+    assert "cannot write no/case-lost.npz: no such file or directory" in " ".join(
+        run.stderr.split()
+    )
+    assert "help: cannot write no/case.npz: no such file or directory" in run.stderr
+    assert "CannotWrite" not in run.stderr
+
+
 def test_findings_go_to_a_file_as_json_lines(tmp_path: Path) -> None:
     run = watch(tmp_path, "--json=seen.jsonl", "program.py", program="print('ran')")
     assert (run.returncode, run.stderr) == (0, "")
