@@ -279,7 +279,7 @@ class Settings(Record):
     edge: int | None = _on_drawing("rows and columns to draw at the edges", "N")
     slice: str | None = _on_drawing("draw a part only, e.g. 0,:,::2", "TEXT")
     precision: int | None = _on_picture("digits after the point", "N")
-    limit: int | None = _on_picture("entries to list", "N")
+    limit: int | None = _on_picture("entries or cells to list", "N")
     step: str | None = _on_picture(
         "one entry at a time, --svg a.svg into a-0.svg, a-1.svg, …; N shows only that step",
         "[N]", alone="all",

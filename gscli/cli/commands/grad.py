@@ -50,8 +50,8 @@ def run_grad(
     ),
     of: str | None = option("only the gradient of this input; -o, --expect take NAME=FILE", "NAME"),
     code: str | None = option(
-        f"programs of the loop's gradients, except of gathers that compute: {' '.join(TARGETS)}",
-        "LIST", complete=make_list_completer(TARGETS),
+        "a program that gives the gradients of --rules loop (none of embedding-bag, nll-loss): "
+        f"{' '.join(TARGETS)}", "LIST", complete=make_list_completer(TARGETS),
         excludes=(*OTHER_RESULTS, "json", "of"),
         why="--code prints a program and nothing else",
     ),

@@ -5,7 +5,7 @@ Run official ONNX node tests, or a node of a model.
 A folder holds model.onnx with one node and test_data_set_*/input_*.pb, output_*.pb; a folder of
 such folders stands for all of them, test_data_set_0 for itself. A line per failure, then N
 passed, M failed. A node that is no gather or scatter is skipped, with the reason. Exit status 1
-when any fails, 65 when there is nothing to run.
+when any fails, 65 when all are skipped.
 
 Of a model with more nodes the gathers and scatters are listed, with shapes. --node runs one:
 its constants come from the model, other inputs from INPUT files in their order, as NAME=FILE,

@@ -40,7 +40,7 @@ EXIT_CODES: dict[ExitCode, str] = {
     ExitCode.CHECK_FAILED: "the answer is no: answers differ, a case or a line of batch fails, "
     "check or --strict finds",
     ExitCode.USAGE: "the command itself is wrong",
-    ExitCode.INVALID_DATA: "the operator refuses the inputs: index, shape, element type, content",
+    ExitCode.INVALID_DATA: "the inputs are refused: index, shape, element type, size, content",
     ExitCode.UNREADABLE: "an input cannot be read, a package is missing, no runtime starts, "
     "or --check runs nothing",
     ExitCode.INTERNAL_ERROR: "a bug in gscli",
