@@ -251,7 +251,7 @@ class Settings(Record):
     in_place: str | None = _of_result(
         "scatters: the result replaces data's .npy file; --in-place=direct writes into it",
         choices=("whole", "direct"), alone="whole",
-        excludes=("output", "format", "json", "svg", "html", "step", "expect"),
+        excludes=("output", "format", "svg", "html", "step", "expect"),
         why="--in-place changes the file of data and has no other result",
     )  # fmt: skip
     engine: str | None = _of_result(

@@ -128,8 +128,8 @@ def test_two_results_for_stdout_are_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    "more", [("-o", "b.npy"), ("-f", "json"), ("--json",), ("--svg", "a.svg"), ("--html", "-"),
-             ("--step", "1")],
+    "more", [("-o", "b.npy"), ("-f", "json"), ("--json=output",), ("--svg", "a.svg"),
+             ("--html", "-"), ("--step", "1")],
     ids=lambda more: more[0],
 )  # fmt: skip
 def test_a_patch_has_no_other_result(more: tuple[str, ...], tmp_path: Path) -> None:
@@ -137,7 +137,8 @@ def test_a_patch_has_no_other_result(more: tuple[str, ...], tmp_path: Path) -> N
     before = (tmp_path / "data.npy").read_bytes()
     done = forked("scatter-nd", "data.npy", "[[1]]", "[9]", "--in-place", *more, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, b"")
-    assert b"has no other result" in done.stderr
+    assert b"--in-place " in done.stderr
+    assert b" has no o" in done.stderr  # no other result, or no output
     assert [path.name for path in tmp_path.iterdir()] == ["data.npy"]
     assert (tmp_path / "data.npy").read_bytes() == before
 
@@ -156,8 +157,19 @@ def test_a_patch_counts_what_it_wrote(
     words: tuple[str, ...], written: bytes, way: str, tmp_path: Path
 ) -> None:
     np.save(tmp_path / "data.npy", np.arange(6).reshape(3, 2))
-    done = forked(*words, way, "-v", cwd=tmp_path)
+    done = forked(*words, way, "-v", "--json", cwd=tmp_path)
     assert (done.returncode, done.stderr[: len(written)]) == (0, written)
+    count, unit, *_ = written.decode().split()
+    patch = {"schema": "gscli/1", "written": int(count), "unit": unit.removesuffix("s")}
+    assert json.loads(done.stdout) == patch
+
+
+def test_a_refused_patch_is_told_as_json(tmp_path: Path) -> None:
+    np.save(tmp_path / "data.npy", np.arange(4))
+    words = ("scatter-nd", "data.npy", "[[7]]", "[9]", "--in-place", "--json")
+    done = forked(*words, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (65, b"")
+    assert json.loads(done.stderr)["error"]["problem"] == "index out of range"
 
 
 def test_a_saved_result_prints_nothing_unless_a_picture_is_asked_for(tmp_path: Path) -> None:

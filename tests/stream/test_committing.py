@@ -44,7 +44,7 @@ def scattered(path: str, *words: str) -> int:
 def test_a_scatter_is_one_commit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = made(tmp_path / "t.icechunk")
     assert scattered(path, "--in-place", "-m", "night run", "-v") == 0
-    assert "1 chunk changed, snapshot " in capsys.readouterr().err
+    assert "1 chunk written, snapshot " in capsys.readouterr().err
     expected = DATA.copy()
     expected[0] += 2
     assert np.array_equal(load(f"{path}::emb").array, expected)
@@ -68,7 +68,7 @@ def test_without_a_command(tmp_path: Path) -> None:
     plan = build_plan(
         infer_layout(find_operator("onnx.scatter_nd"), arrays, {}), arrays, None
     ).validate()
-    assert to_store.commit_scatter(plan, store, "text").chunks == 1
+    assert to_store.commit_scatter(plan, store, "text")[0] == 1
 
 
 def test_a_commit_in_between_is_told_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -56,7 +56,7 @@ def test_a_scatter_is_one_commit_in_a_bucket(
     tmp_path: Path, bucket: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run_safely(["scatter-nd", bucket, *PATCH, "--in-place", "-m", "night run", "-v"]) == 0
-    assert "1 chunk changed, snapshot " in capsys.readouterr().err
+    assert "1 chunk written, snapshot " in capsys.readouterr().err
     expected = TABLE.copy()
     expected[0] += 2
     assert np.array_equal(load(f"{bucket}::emb").array, expected)

@@ -40,7 +40,7 @@ from gscli.frameworks import assign_inputs, check_single_stdin, execute
 from gscli.frameworks.operator import Operator
 from gscli.plan import CallInputs
 from gscli.plan.plan import Plan, ValidatedPlan
-from gscli.traces import Trace
+from gscli.traces import SCHEMA, Trace
 
 if TYPE_CHECKING:
     from gscli.cli.call.results import Expected
@@ -61,9 +61,14 @@ def run_operator(call: Call) -> int:
     if settings.in_place:
         from gscli.cli.call.streaming import run_in_place
 
-        summary = run_in_place(call.operator, call.plan, call.inputs, settings, call.validate)
+        refuse_flags(["--json=output"] * (settings.json == "output"), "--in-place has no output")
+        patch = run_in_place(call.operator, call.plan, call.inputs, settings, call.validate)
+        if settings.json is not None:
+            print_json({"schema": SCHEMA, **patch})
         if settings.verbose:
-            print_stderr(f"{summary}, {call.format_duration()}\n")
+            count = format_count(patch["written"], patch["unit"])
+            commit = f"snapshot {patch.get('snapshot') or 'as before'}, " * ("snapshot" in patch)
+            print_stderr(f"{count} written, {commit}{call.format_duration()}\n")
         return 0
     try:
         streamed = call.run_to_file()

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from gscli.base import UsageError, check_rule
 from gscli.base.arrays import Array, is_lazy
-from gscli.base.words import format_count
 from gscli.cli.options import Settings, refuse_flags
 from gscli.disk.mapped import RegularFile
 from gscli.disk.system import trim_large_allocations
@@ -50,8 +50,8 @@ def write_streamed(plan: ValidatedPlan, settings: Settings) -> Array:
 def run_in_place(
     operator: Operator, plan: Plan, inputs: CallInputs, settings: Settings,
     validate: Callable[[], ValidatedPlan],
-) -> str:  # fmt: skip
-    """Write the updates into the file or store of data; says what was done.
+) -> dict[str, Any]:  # fmt: skip
+    """Write the updates into the file or store of data; how many of what were written.
 
     `validate` judges the plan, once it is known that there is something to write into.
     """
@@ -68,7 +68,7 @@ def run_in_place(
     return _patch_file(validate(), inputs.file, settings)
 
 
-def _patch_file(plan: ValidatedPlan, file: RegularFile, settings: Settings) -> str:
+def _patch_file(plan: ValidatedPlan, file: RegularFile, settings: Settings) -> dict[str, Any]:
     direct = settings.in_place == "direct"
     with (
         ProgressBar("saving old rows", None, unit="bytes", quiet=settings.quiet) as saving,
@@ -80,11 +80,10 @@ def _patch_file(plan: ValidatedPlan, file: RegularFile, settings: Settings) -> s
             patching.update(done, total)
 
         rows = patch_in_place(plan, file, direct=direct, progress=update, saving=saving.update)
-    unit = "cell" if plan.layout.form.row_size == 1 else "row"
-    return f"{format_count(rows, unit)} written"
+    return {"written": rows, "unit": "cell" if plan.layout.form.row_size == 1 else "row"}
 
 
-def _commit_to_store(plan: ValidatedPlan, settings: Settings) -> str:
+def _commit_to_store(plan: ValidatedPlan, settings: Settings) -> dict[str, Any]:
     from gscli.files.stores.zarr_place import is_repository
     from gscli.files.stores.zarr_store import zarr_source
     from gscli.stream.chunked.to_store import commit_scatter
@@ -96,5 +95,5 @@ def _commit_to_store(plan: ValidatedPlan, settings: Settings) -> str:
     if settings.in_place == "direct" and is_repository(store.place.path):
         raise UsageError("an Icechunk store of data takes a commit, nothing else")
     with ProgressBar("patching", None, unit="bytes", quiet=settings.quiet) as progress:
-        done = commit_scatter(plan, store, settings.message, progress=progress.update)
-    return f"{format_count(done.chunks, 'chunk')} changed, snapshot {done.snapshot or 'as before'}"
+        count, snapshot = commit_scatter(plan, store, settings.message, progress=progress.update)
+    return {"written": count, "unit": "chunk", "snapshot": snapshot or None}

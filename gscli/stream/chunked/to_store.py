@@ -16,7 +16,6 @@ import numpy as np
 
 from gscli.base import CannotWrite, UsageError, check_rule
 from gscli.base.arrays import MAX_CHUNKED_BYTES, Array, LazyArray, check_chunked_size, is_lazy
-from gscli.base.records import Record
 from gscli.base.words import format_count
 from gscli.disk import mapped
 from gscli.disk.interrupts import DeferredSignals, record_result
@@ -157,17 +156,11 @@ def _write_behind(target: ZarrArray) -> WriteBehind:
     return WriteBehind(target.name, 0 if large else MAX_PENDING)
 
 
-class CommitResult(Record):
-    """What a commit changed: how many chunks, and its snapshot; none where nothing changed."""
-
-    chunks: int
-    snapshot: str
-
-
 def commit_scatter(
     plan: ValidatedPlan, store: ZarrArray, message: str | None = None, *, progress: Progress = None
-) -> CommitResult:
-    """Write a scatter's updates into the repository where data lie, and commit them.
+) -> tuple[int, str]:
+    """Write a scatter's updates into the repository where data lie, and commit them; how many
+    chunks that changed, and the snapshot, "" where nothing changed.
 
     Whoever reads meanwhile sees the old version, which keeps its snapshot. Raises UsageError for
     other stores, CannotWrite where somebody else committed to the same chunks in the meantime.
@@ -189,19 +182,19 @@ def commit_scatter(
             chunks += 1
             counter.add(count)
     if not session.has_uncommitted_changes:
-        return CommitResult(0, "")
+        return 0, ""
     said = message or f"gscli scatter, {format_count(layout.entry_count, 'entry', 'entries')}"
     try:
         with DeferredSignals():
             snapshot = session.commit(said)
             record_result(place.name, "has a new commit")
-        return CommitResult(chunks, snapshot)
     except import_extra("icechunk", "icechunk").ConflictError as error:
         problem = f"{place.name} was committed to by somebody else meanwhile"
         where = f"{branch} of {place.name}"
         details = ("nothing of this run was committed",)
         hint = "run the command again: it then starts from the new version"
         raise CannotWrite(problem, where=where, details=details, hint=hint) from error
+    return chunks, snapshot
 
 
 def _open_session(place: ZarrPath) -> tuple[str, Any]:
