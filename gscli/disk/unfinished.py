@@ -40,8 +40,7 @@ def is_undo_file_of(file: RegularFile, undo: RegularFile) -> bool:
     with suppress(OSError, AttributeError, ValueError):
         own, number, _ = os.getxattr(undo.descriptor, ATTRIBUTE).split(b" ", 2)
         if int(number) == undo.status.st_ino:  # not a copy itself, out of a backup for one
-            numbers = file.status.st_ino, file.status.st_dev
-            return numbers == (int(own), undo.status.st_dev)
+            return (file.status.st_ino, file.status.st_dev) == (int(own), undo.status.st_dev)
     named = undo.path.removesuffix(UNDO_SUFFIX)
     return not os.path.exists(named) or os.path.samefile(named, file.path)
 
