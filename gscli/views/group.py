@@ -57,7 +57,7 @@ def render_tensors(
     members = [(view, _visible_parts(view, options, width, fill=fill)) for view in tensor_views]
     drawn = [sheet for view, sheets in members if view.role != "indices" for sheet in sheets]
     alike = [part for sheet in drawn for part in sheet.samples()]
-    numbers = choose_number_format([*alike, *extra_samples], options)._replace(names_least=True)
+    numbers = choose_number_format([*alike, *extra_samples], options)._replace(names_limits=True)
     marks = [mark for view in tensor_views for mark in (view.full_run or view).marks]
     has_long_labels = any(len(mark.label) > 1 for mark in marks)
     look = make_style_sheet(options)

@@ -20,7 +20,7 @@ from gscli.plan import infer_layout
 from gscli.plan.indices import IndexOutcome
 from gscli.plan.outcomes import OUTCOMES, outcome_of
 from gscli.traces import Entry, Trace
-from gscli.views.texts import LEAST_NAMED, strip_zeros
+from gscli.views.texts import LIMIT_NAMES, strip_zeros
 from gscli.views.words.below import find_duplicate_writes
 from gscli.views.words.comparison import ComparisonTexts
 from gscli.views.words.facts import Describer
@@ -201,6 +201,6 @@ def _name_policy(layout: Layout, outcome: IndexOutcome, *, counts: bool) -> str:
         instead, alone = "drop", "drop what is outside"
     else:
         fill = str(layout.fill_value)
-        instead = "the least integer" if fill in LEAST_NAMED.values() else fill
+        instead = "the least integer" if fill in (text for _, text in LIMIT_NAMES) else fill
         alone = f"{instead} for anything outside"
     return OUTCOMES[outcome].behaviour[not counts].format(instead=instead, alone=alone)

@@ -22,7 +22,7 @@ from gscli.plan.indices import MOST_FLATITER_AXES
 from gscli.traces import Trace
 from gscli.views.look import Signs
 from gscli.views.subject import initial_output
-from gscli.views.texts import LEAST_NAMED
+from gscli.views.texts import LIMIT_NAMES
 
 _PLANE, _GRID = 3, 2
 _SLICES = ("cell", "line", "sheet")
@@ -246,11 +246,8 @@ def explain_signs(drawing: str, signs: Signs) -> str:
         texts.append(f"{' '.join(left_out)} {' and '.join(left_out.values())} left out")
     if signs.point in words and f"drawn as {signs.point}" not in drawing:
         texts.append(f"{signs.point} empty")
-    for dtype, least in LEAST_NAMED.items():
-        if re.search(rf"\bleast {dtype}\b", drawing):
-            texts.append(f"least {dtype}: {least}")
-    crowded = re.search(_SEVERAL, drawing) if "+" in drawing else None
-    if crowded:
+    texts += [f"{name}: {limit}" for (_, limit), name in LIMIT_NAMES.items() if name in drawing]
+    if crowded := re.search(_SEVERAL, drawing):
         texts.append("{}: {} and {} more entries".format(crowded[0], *crowded.groups()))
     return "   ".join(texts)
 

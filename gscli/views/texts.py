@@ -8,13 +8,13 @@ digits would lose a small value or the numbers grow too wide.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from math import isinf
+from math import inf, isinf
 
 import numpy as np
 
 from gscli.base.arrays import Array, BoolArray, decode_bytes, is_float_dtype, unequal_cells
 from gscli.base.records import Record
-from gscli.base.words import dtype_min
+from gscli.base.words import dtype_max, dtype_min
 from gscli.plan.indices import IndexOutcome
 from gscli.views.look import UTF8, Signs, ViewOptions, choose_signs
 from gscli.views.sheet import SheetPosition, VisibleTensor
@@ -30,8 +30,13 @@ _LARGE = 1e6
 _SMALL = 1e-4
 _WIDEST_EXACT = 12
 
-# Types whose least value has a name, and its digits.
-LEAST_NAMED = {dtype: str(dtype_min(dtype)) for dtype in ("int32", "int64")}
+# The greatest values of wide types; names of these and of the least, by type and digits.
+_GREATEST = {dtype: dtype_max(dtype) for dtype in ("int32", "int64", "float32", "float64")}
+LIMIT_NAMES = {
+    (dtype, str(np.dtype(dtype).type(limit(dtype)))): f"{word} {dtype}"
+    for dtype in _GREATEST
+    for word, limit in (("least", dtype_min), ("greatest", dtype_max))
+}
 
 # Relative error that is not worth a digit: half a unit in the last place, and for the wide types a
 # little more, so that 0.1 + 0.2 is 0.3.
@@ -45,14 +50,14 @@ _BLOCK = 1 << 20
 class NumberFormat(Record):
     """How floats of one group are written; other kinds need no choice. `signs` cut long strings.
 
-    `names_least`: in cells the least value of a wide integer type has a name, for its digits would
-    fill the line.
+    `names_limits`: in cells the least and the greatest value of a wide type have names, for their
+    digits would fill the line.
     """
 
     digits: int = 1
     scientific: bool = False
     signs: Signs = UTF8
-    names_least: bool = False
+    names_limits: bool = False
 
     def format_column(self, array: Array) -> list[str]:
         """Every value, row-major.
@@ -61,10 +66,8 @@ class NumberFormat(Record):
         ['1.50', 'nan']
         """
         texts = self._format(array)
-        least = LEAST_NAMED.get(array.dtype.name) if self.names_least else None
-        if least is None:
-            return texts
-        return [f"least {array.dtype.name}" if text == least else text for text in texts]
+        names = LIMIT_NAMES if self.names_limits else {}
+        return [names.get((array.dtype.name, text), text) for text in texts]
 
     def format_cells(self, array: Array) -> Array:
         """Every value where it stands in the array."""
@@ -82,8 +85,7 @@ class NumberFormat(Record):
             return [f"{real}{'' if other.startswith('-') else '+'}{other}j" for real, other in both]
         if is_float_dtype(array.dtype):
             return self._reals(array)
-        integers = array if array.dtype.kind in "iu" else array.astype(np.int64)
-        return list(map(str, integers.reshape(-1).tolist()))
+        return list(map(str, array.reshape(-1).tolist()))
 
     def format_value(self, value: object) -> str:
         """One value in a sentence, where nothing stands below it: no zeros at its end.
@@ -125,10 +127,11 @@ class NumberFormat(Record):
         values = array.astype(np.float64).reshape(-1).tolist()
         pattern = f"%.{self.digits}{'e' if self.scientific else 'f'}\n"
         texts = (pattern * len(values) % tuple(values)).split("\n")[:-1]
+        limit = _GREATEST.get(array.dtype.name, inf)
         # The largest of float64 rounded up would be read as an infinity.
         return [
-            repr(value) if "e+308" in text and isinf(float(text)) else text
-            for text, value in zip(texts, values, strict=True)
+            str(exact) if abs(value) == limit or isinf(float(text)) else text
+            for text, value, exact in zip(texts, values, array.reshape(-1), strict=True)
         ]
 
 
@@ -155,23 +158,20 @@ def choose_number_format(samples: Iterable[Array], options: ViewOptions = DEFAUL
     """
     parts = [part for sample in samples for part in _real_parts(sample)]
     most = MOST_DIGITS if options.precision is None else options.precision
-    digits, scientific = _choose_digits(parts, most)
-    return NumberFormat(digits, scientific, choose_signs(options))
+    return NumberFormat(*_choose_digits(parts, most), choose_signs(options))
 
 
 def _choose_digits(reals: Sequence[Array], most: int) -> tuple[int, bool]:
     """Digits after the point, and whether with an exponent."""
     sizes = (np.abs(values) for values, _ in _iter_finite(reals))
-    largest = max((float(part.max()) for part in sizes if part.size), default=None)
-    if largest is None:
-        return 0, False
+    largest = max((float(part.max()) for part in sizes if part.size), default=0.0)
     exact = next((d for d in range(most + 1) if _is_exact(reals, d)), None)
     width = len(f"{largest:.{most if exact is None else exact}f}") if largest < 1e300 else 300  # noqa: PLR2004
     if exact is not None and (largest < _LARGE or width <= _WIDEST_EXACT):
         return exact, False
     small = (((values != 0) & (np.abs(values) < _SMALL)).any() for values, _ in _iter_finite(reals))
-    if largest < _LARGE and (exact is not None or not any(small)):
-        return most if exact is None else exact, False
+    if largest < _LARGE and not any(small):
+        return most, False
     return next((d for d in range(most) if _is_exact(reals, d, scaled=True)), most), True
 
 
@@ -184,13 +184,14 @@ def _real_parts(sample: Array) -> list[Array]:
 
 
 def _iter_finite(reals: Sequence[Array], *, scaled: bool = False) -> Iterator[tuple[Array, float]]:
-    """Finite values or their mantissas, block by block, and the slack of their type."""
+    """Finite values or their mantissas, block by block, without limits; the slack of their type."""
     for real in reals:
         values = real.astype(np.float64)
+        values = values[np.abs(values) < _GREATEST.get(real.dtype.name, inf)]
         if scaled:
             values = values[values != 0]
             values = values / 10.0 ** np.floor(np.log10(np.abs(values)))
-        yield values[np.isfinite(values)], _SLACK.get(real.dtype.name, 0.0)
+        yield values, _SLACK.get(real.dtype.name, 0.0)
 
 
 def _is_exact(reals: Sequence[Array], digits: int, *, scaled: bool = False) -> bool:

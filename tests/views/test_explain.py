@@ -98,6 +98,18 @@ def test_updates_that_are_empty_are_said_to_write_nothing() -> None:
             "output.flat[ind[i]] = v.flat[i % 2]",
         ),
         (
+            "numpy.put",
+            {"a": np.zeros((2, 3)), "ind": ints([[0, 1]]), "v": np.zeros(2)},
+            {},
+            "output.flat[ind[i,j]] = v.flat[2*i + j]",
+        ),
+        (
+            "torch.masked_scatter",
+            {"input": np.zeros(3), "mask": [True, False, True], "source": np.zeros(3)},
+            {},
+            "output[nonzero(mask)[i]] = source.flat[i]",
+        ),
+        (
             "numpy.add.at",
             {
                 "a": np.zeros((2, 3)),

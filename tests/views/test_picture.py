@@ -262,6 +262,19 @@ def test_the_least_whole_number_has_a_name_in_cells_and_its_digits_in_the_key() 
     assert found.to_dict()["output"]["data"][0] == str(-(2**63))  # type: ignore[index]
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_the_finite_limits_of_floats_have_names_and_leave_others_their_digits(dtype: str) -> None:
+    inputs = {"data": np.array([1.5, 2], dtype), "segment_ids": np.array([1, 1])}
+    most = str(np.finfo(dtype).max)
+    shown = drawn(trace("tensorflow.unsorted_segment_max", inputs, {"num_segments": 3}))
+    assert f"ab:least {dtype}→2" in shown
+    assert f"least {dtype}: -{most}\n" in shown
+    assert f"max(-{most}, 1.5, 2) = 2" in shown
+    shown = drawn(trace("tensorflow.unsorted_segment_min", inputs, {"num_segments": 3}))
+    assert f"ab:greatest {dtype}→1.5" in shown
+    assert f"greatest {dtype}: {most}\n" in shown
+
+
 def test_texts_of_cells_and_notes_are_no_signs() -> None:
     texts = {"data": ["least int64", "a ⋯ b", "c a+4 d", "say least int64"], "indices": [0]}
     assert drawn(trace("onnx.gather", texts)).endswith("\n1 of 4 cells read\n")

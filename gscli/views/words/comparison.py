@@ -60,7 +60,7 @@ class ComparisonTexts:
         self._outputs = [output for output in outputs if output is not None]
         tensors = [array for array in comparing.inputs.values() if array.size <= SHORT_TENSOR]
         numbers = choose_number_format([*self._outputs, *tensors], options)
-        self.numbers = numbers._replace(names_least=True)
+        self.numbers = numbers._replace(names_limits=True)
 
     @cached_property
     def groups(self) -> list[ResultGroup]:

@@ -289,8 +289,9 @@ class Formula:
         letters = [self.letters[position] for position in self._addressing.result_axes]
         if updates.fit is Fit.CYCLE and 0 not in shape:  # of nothing, nothing is repeated
             number = _flat_number(letters, needed)
-            number = f"({number})" if "+" in number else number
-            return f"{name}.flat[{number} % {prod(shape)}]"
+            repeated = f" % {prod(shape)}" if prod(shape) < prod(needed) else ""
+            number = f"({number})" if repeated and "+" in number else number
+            return f"{name}.flat[{number}{repeated}]"
         if updates.fit is Fit.BROADCAST:
             letters = self._broadcast(shape, needed, letters)
         elif updates.fit is Fit.RESHAPE and shape != needed:
