@@ -364,10 +364,10 @@ def _patches() -> Iterator[Command]:
         yield Command(f"patch/{name}", ("scatter-nd", data, *more), USAGE, "", prepare, stdin)
     words = ("scatter-nd", "data.npy", *more)
     yield Command("patch/and_output", (*words, "-o", "x.npy"), USAGE, "", saved())
-    yield Command("patch/and_json", (*words, "--json"), USAGE, "", saved())
     yield Command("patch/gather", ("gather", "data.npy", "[0]", "--in-place"), USAGE, "", saved())
     bad = ("scatter-nd", "data.npy", "[[4]]", "[[7.0,7.0,7.0]]", "--in-place")
     yield Command("patch/bad_index", bad, REFUSED, "out of range", saved())
+    yield Command("patch/and_json", (*bad, "--json"), REFUSED, '"kind": "IndexRefused"', saved())
 
     def fifo() -> None:
         os.mkfifo("data.npy")
