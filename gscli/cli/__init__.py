@@ -27,7 +27,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TextIO
 
-from gscli.base import CannotRead, CannotWrite, ExitCode, GscliError, memory_error
+from gscli.base import CannotRead, CannotWrite, ExitCode, GscliError, StrictFinding, memory_error
 from gscli.base.words import sanitize
 
 if TYPE_CHECKING:
@@ -186,13 +186,13 @@ def _install_warning_printer(arguments: Sequence[str]) -> None:
         notice = getattr(message, "notice", None)
         if notice is None:
             plainly(message, *facts)
-            return
-        if str(message) in texts:  # by another input of the same run
-            return
-        texts.add(str(message))
-        from gscli.cli.messages import print_message, stderr_screen
+        elif "--strict" in arguments:
+            raise StrictFinding(notice.problem, where=notice.where, hint=notice.hint)
+        elif str(message) not in texts:  # told by another input of the same run
+            texts.add(str(message))
+            from gscli.cli.messages import print_message, stderr_screen
 
-        print_message(notice, stderr_screen(arguments))
+            print_message(notice, stderr_screen(arguments))
 
     warnings.showwarning = show  # type: ignore[assignment]  # Python passes all by position
 

@@ -96,7 +96,7 @@ class CallInputs:
         items = {name: loaded[sources.get(name, name)] for name in arrays}
         origins = {name: item.origin for name, item in items.items()}
         typed = {name: item.is_typed for name, item in items.items()}
-        file = next((item.file for item in loaded.values()), None)
+        file = next((item.file for item in loaded.values() if item.file is not None), None)
         return cls(arrays, origins, typed, attrs, file)
 
     @classmethod

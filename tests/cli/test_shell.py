@@ -164,6 +164,32 @@ def test_a_patch_counts_what_it_wrote(
     assert json.loads(done.stdout) == patch
 
 
+@pytest.mark.parametrize("way", ["--in-place", "--in-place=direct"])
+@pytest.mark.parametrize("rest", ["rest.npz", "rest"])
+def test_data_named_beside_the_other_inputs_are_patched(
+    rest: str, way: str, tmp_path: Path
+) -> None:
+    np.save(tmp_path / "table.npy", np.arange(6).reshape(3, 2))
+    patch = {"indices": np.array([[2]]), "updates": np.array([[8, 9]])}
+    np.savez(tmp_path / "rest.npz", **patch)
+    (tmp_path / "rest").mkdir()
+    for name, array in patch.items():
+        np.save(tmp_path / "rest" / f"{name}.npy", array)
+    done = forked("scatter-nd", rest, "--data", "table.npy", way, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert np.load(tmp_path / "table.npy").tolist() == [[0, 1], [2, 3], [8, 9]]
+
+
+def test_strict_refuses_data_whose_patch_was_cut_short(tmp_path: Path) -> None:
+    np.save(tmp_path / "data.npy", np.arange(4))
+    (tmp_path / "data.npy.gscli-undo").write_bytes(b"")
+    words = ("gather", "data.npy", "[1]", "-o", "new.npy")
+    strict, warned = forked(*words, "--strict", cwd=tmp_path), forked(*words, cwd=tmp_path)
+    assert (strict.returncode, warned.returncode) == (1, 0)
+    assert strict.stderr.startswith(b"error: data.npy may be a mix: ")
+    assert warned.stderr.startswith(b"warning: data.npy may be a mix: ")
+
+
 def test_a_refused_patch_is_told_as_json(tmp_path: Path) -> None:
     np.save(tmp_path / "data.npy", np.arange(4))
     words = ("scatter-nd", "data.npy", "[[7]]", "[9]", "--in-place", "--json")
