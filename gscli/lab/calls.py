@@ -74,7 +74,8 @@ def read_call(
     record: Mapping[str, Any], load: Callable[[Any, str], Loaded]
 ) -> tuple[dict[str, Loaded], dict[str, object]]:
     """Inputs, which `load` reads from their values and names, and attributes as `gscli.run` takes
-    them. The inputs are in the operator's own order, in which commands and runtimes take them.
+    them, of which those among the attributes count before opset and device of the record. The
+    inputs are in the operator's own order, in which commands and runtimes take them.
 
     GscliError for tensors that are none; KeyError, TypeError, ValueError or AttributeError for
     another form.
@@ -89,7 +90,7 @@ def read_call(
         if (*inputs,) != operator.input_names:
             inputs = {name: inputs[name] for name in operator.order_inputs(inputs)}
         _restore_attributes(operator, attrs)
-    attrs |= {key: record[key] for key, usual in _USUAL.items() if record.get(key, usual) != usual}
+    attrs |= {key: record[key] for key in _USUAL if record.get(key) not in _USUAL.values()} | attrs
     if record.get("framework") == "jax" and record["op"] == "stablehlo.scatter":
         attrs.setdefault("xla", True)  # JAX runs StableHLO through XLA
     return inputs, attrs

@@ -35,7 +35,7 @@ from gscli.base import (
 from gscli.base.words import sanitize
 from gscli.declare import STRICT_HINT
 from gscli.files import LoadedInput, check_replaced, load, save
-from gscli.files.formats.jsonarray import array_of_json, dump_json
+from gscli.files.formats.jsonarray import MOST_VALUES, array_of_json, dump_json
 from gscli.files.formats.jsontext import ParsedJson, parse_json
 from gscli.files.request import ReadRequest
 from gscli.frameworks import check_single_stdin, find_operator
@@ -52,10 +52,8 @@ MAX_INPUT_BYTES = 1 << 30
 # Bytes of all inputs of a job, which may be as many as data has axes.
 MAX_JOB_BYTES = 3 * MAX_INPUT_BYTES
 
-_KEYS = (
-    "id", "framework", "op", "opset", "device", "inputs", "attrs", "output", "expect", "rtol",
-    "atol",
-)  # fmt: skip
+_KEYS_TEXT = "id framework op opset device inputs attrs output expect rtol atol"
+_KEYS = tuple(_KEYS_TEXT.split())
 
 # `[]` are indices far more often than data.
 _REQUEST = ReadRequest(dtype_if_empty=np.dtype(np.int64), limit=MAX_INPUT_BYTES)
@@ -81,9 +79,10 @@ def run_job(line: bytes, number: int, stdin_readers: list[object]) -> dict[str, 
         trace = _run_call(job, stdin_readers)
         if "output" in job:
             save(job["output"], trace.output)
-        result = {"id": name, "output": job.get("output") or dump_json(trace.output)}
-        if trace.warnings:
-            warnings = [(item.to_dict(), item.hint) for item in trace.warnings]
+        most = MOST_VALUES if "expect" in job else None
+        result = {"id": name, "output": job.get("output") or dump_json(trace.output, most)}
+        if noticed := trace.warnings:
+            warnings = [(item.to_dict(), item.hint) for item in noticed]
             result["warnings"] = [{**item, "hint": write_hint(hint)} for item, hint in warnings]
         if "expect" in job:
             result["expectation"] = _diagnose(job, trace)
@@ -139,8 +138,8 @@ def _validate_job(job: Any, number: int) -> dict[str, Any]:
     if not isinstance(path, str) or path in ("", "-"):
         raise UsageError("output is the name of a file", where=f"line {number}", hint=hint)
     for key in [key for key in job if key not in _KEYS]:
-        problem, valid = f"a job has no {sanitize(key, 60)!r}", " ".join(_KEYS)
-        raise ContentRefused(problem, where=f"line {number}", valid=valid, hint=hint)
+        problem = f"a job has no {sanitize(key, 60)!r}"
+        raise ContentRefused(problem, where=f"line {number}", valid=_KEYS_TEXT, hint=hint)
     return dict(job)
 
 

@@ -326,10 +326,20 @@ def test_hints_are_what_a_line_can_have(tmp_path: Path, capsys: pytest.CaptureFi
     assert first["warnings"][0]["hint"] == defining
     assert second["error"]["hint"] == '"attrs": {"opset": 18} of scatter-elements'
     assert third["error"]["hint"] == "warnings stand in the result, and refuse nothing"
-    newer = {**job, "attrs": {"reduction": "max", "opset": 18}}
+    newer = {**old, "attrs": {"reduction": "max", "opset": 18}}
     jobs = {**job, "attrs": {"reduction": "add"}}, newer
     status, (first, second) = answers(lines(*jobs), tmp_path, capsys)
     assert (status, first["output"]["data"], second["output"]["data"]) == (0, [12, 2], [6, 2])
+
+
+def test_an_expectation_of_an_output_too_large_for_a_document_is_told_without_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    inputs = {"data": "zeros:5000001:int8", "indices": "arange:5000001"}
+    job = {"op": "gather", "inputs": inputs, "expect": "zeros:5000001:int8"}
+    status, (result,) = answers(lines(job), tmp_path, capsys)
+    assert (status, result["output"]) == (0, {"dtype": "int8", "shape": [5_000_001]})
+    assert result["expectation"]["equal"] is True
 
 
 def test_no_hint_of_a_line_has_an_option_and_no_lost_file_hides_an_index() -> None:

@@ -123,6 +123,17 @@ def test_the_document_of_a_refused_call_carries_the_causes(asked: list[str]) -> 
     assert "indices out of range are clipped to the nearest end" in [one["cause"] for one in causes]
 
 
+def test_the_document_has_the_verdict_of_an_output_too_large_for_it() -> None:
+    words = ("gather", "zeros:5000001:int8", "arange:5000001", "--expect", "zeros:5000001:int8")
+    done = gscli(*words, "--json")
+    document = json.loads(done.stdout)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert document["output"] == {"dtype": "int8", "shape": [5_000_001]}
+    assert document["expectation"]["equal"] is True
+    alone = gscli(*words, "--json=output")
+    assert (alone.returncode, alone.stdout) == (65, b"")
+
+
 def test_a_result_that_goes_to_a_file_is_held_against_it_too(tmp_path: Path) -> None:
     rows = np.arange(1 << 20, dtype=np.float32).reshape(-1, 64)  # streamed: 4 MiB
     np.save(tmp_path / "data.npy", rows)

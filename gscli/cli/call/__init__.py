@@ -402,9 +402,9 @@ def _make_document(
 ) -> dict[str, Any]:
     from gscli.files.formats.jsonarray import MOST_VALUES, dump_json
 
-    most = None if settings.output is None else MOST_VALUES
     if settings.json == "output":
-        return dump_json(trace.output, most)
+        return dump_json(trace.output, None if settings.output is None else MOST_VALUES)
+    most = None if settings.output is None and diagnosis is None else MOST_VALUES
     document = trace.to_dict(settings.limit, most)
     return document if diagnosis is None else {**document, "expectation": diagnosis.to_dict()}
 

@@ -8,11 +8,11 @@ once: it holds the jobs, or is "-" in one of them. An operator of a framework is
 "torch.scatter_add" or "torch scatter-add", or as recorded cases have it: "framework", "op",
 "opset"; where it takes an index per axis, they are called indices_0, indices_1, … A result has the
 id (or the number of the line; where a refusal has the id null, line is that) and either output or
-error, and warnings where there are any. "output" is a file to write to, as -o has it, with at
-most 1 GiB; the result then names it. An output in a result has at most 5,000,000 values. "expect"
-is what the output should be, given as an input is, with "rtol" and "atol"; expectation says what
-differs and what would give it. A refused line does not stop the rest; exit status 1 when there was
-one, or when an output is not as expected.
+error, and warnings where there are any. "output" is a file to write to, as -o has it, with at most
+1 GiB; the result then names it. An output in a result has at most 5,000,000 values. "expect" is
+what the output should be, given as an input is, with "rtol" and "atol"; expectation says what
+differs and what would give it, of larger outputs, too, which stand without data. A refused line
+does not stop the rest; exit status 1 when there was one, or when an output is not as expected.
 
 --serve answers the requests that --on R puts to a runtime, by the rules: a peer to try one's
 own program against. gscli help runtimes describes both sides.
