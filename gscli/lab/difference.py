@@ -294,14 +294,14 @@ def difference_sentences(difference: TensorDifference, name: str) -> list[str]:
         if len(difference.shapes[0]) == 1 and name.endswith((".csv", ".tsv", ".txt")):
             lines[-1] += f"; a table has two axes always, a .npy file keeps {mine}"
         return lines
-    if not difference.differing_count:
-        return [*lines, f"0 of {count} differ{difference.allowed_text}"]
     verb = "differs" if difference.differing_count == 1 else "differ"
     line = f"{difference.differing_count:,} of {difference.cell_count:,} cells {verb} from {name}"
     known = map(difference.distances.get, ("largest", "largest_finite"))
     most = dict.fromkeys(filter(None, known))  # one where it is finite
     distances = ", where finite ".join(map(_format_distance, most))
-    return [*lines, f"{line}, {distances}" if distances else line]
+    line += f", {distances}" if distances else ""
+    allowed = difference.allowed_text.removeprefix(", ")
+    return [*lines, f"{line}; those that count as equal are {allowed}" if allowed else line]
 
 
 def _format_distance(distance: Distance) -> str:

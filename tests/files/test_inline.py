@@ -164,6 +164,14 @@ def test_text_that_is_no_json_is_pointed_at() -> None:
     assert caught.value.details == (" 2 3]", "   ^ here")
 
 
+@pytest.mark.parametrize("ending", ["", "\n", " \r\n\n"])
+def test_a_text_that_is_cut_off_is_pointed_at_where_it_ends(ending: str) -> None:
+    with pytest.raises(ContentRefused) as caught:
+        load(f"[[1,\n 2]{ending}")
+    assert caught.value.where == "input line 2: expecting ',' delimiter"
+    assert caught.value.details == (" 2]", "   ^ here")
+
+
 def test_a_value_is_named_by_its_position() -> None:
     with pytest.raises(ContentRefused) as caught:
         load("[[1, 2], [3, 2.5]]", name="indices", dtype="int64")

@@ -317,3 +317,8 @@ def test_what_all_give_is_compared_with_nothing(
     for text in (capsys.readouterr().out, page.read_text()):
         assert "others are compared" not in text
         assert "the only answer" in text
+
+
+def test_a_reference_too_large_to_draw_is_named_once(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_safely(["compare", "scatter-nd", "zeros:300x64", "[[1]]", "ones:1x64"]) == 0
+    assert capsys.readouterr().out.count("the only answer") == 1

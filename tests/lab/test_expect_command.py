@@ -356,6 +356,10 @@ def test_cells_within_the_tolerance_are_told_with_how_far_apart_they_are(tmp_pat
     some = json.loads(gscli(*words[:3], "--atol", "0.2", "--json", cwd=tmp_path).stdout)
     assert (some["different"], some["largest"]["difference"]) == (1, 0.25)
     assert some["largest_allowed"] == {"difference": 0.125, "at": [2]}
+    shown = gscli(*words[:3], "--atol", "0.2", "--width", "150", cwd=tmp_path).stdout.decode()
+    far, near = shown.splitlines()[0].split("; ")
+    assert far == "1 of 3 cells differs from other.npy, by 0.25 at most, at [1]"
+    assert near == "those that count as equal are apart by 0.125 at most, at [2]"
 
 
 def test_diff_holds_members_of_one_name_against_each_other(tmp_path: Path) -> None:

@@ -70,7 +70,7 @@ def parse_json(data: bytes | memoryview, name: str, argument: str = "") -> Parse
     check_limit(len(data), TEXT_LIMIT, name, "the text")
     raw = bytes(data)
     check_memory(raw, name)
-    text = decode_text(raw, name)
+    text = decode_text(raw, name).rstrip(" \t\r\n")  # an end too early has its line
     _check_depth(raw, name)
     del raw
     floats = finite_float if _MAY_OVERFLOW.search(text) else None

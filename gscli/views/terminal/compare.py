@@ -220,13 +220,13 @@ class ComparisonView(Drawing):
     def _render_base(self, width: int) -> list[Line]:
         """What answers are compared with, and its picture where it is asked for, or small."""
         base, options = self.answers.reference, self.options
-        requested = options.show or options.rows or options.full
-        if base is None or base.trace is None or (self.answers.columns and not requested):
+        if base is None or base.trace is None:
+            return []
+        is_small = not self.answers.columns and base.trace.output.size <= SHORT_TENSOR
+        if not (is_small or options.show or options.rows or options.full):
             return []
         role = "what the others are compared with" if self.answers.has_others else "the only answer"
         title: Line = [(f"{base.label}: {role}", self.look.bold)]
-        if not requested and base.trace.output.size > SHORT_TENSOR:
-            return [title]
         return [title, [], *Picture(base.trace, options, title=False).render_lines(width)]
 
     def _reasons(self, group: ResultGroup, width: int) -> list[Line]:
