@@ -864,3 +864,14 @@ def test_no_program_is_written_of_a_power_that_frameworks_differ_in() -> None:
     refused = call_gscli(*words)
     assert refused.returncode == 2
     assert b"a power has nan for a gradient" in refused.stderr
+
+
+def test_the_document_has_the_verdict_of_a_gradient_too_large_for_it() -> None:
+    words = ("grad", "gather", "zeros:5000001:float32", "[1,2]")
+    expected = ("--expect", "zeros:5000001:float32")
+    told = call_gscli(*words, *expected, "--json")
+    assert (told.returncode, told.stderr) == (1, b"")
+    document = json.loads(told.stdout)
+    assert document["gradients"] == {"data": {"dtype": "float32", "shape": [5_000_001]}}
+    assert document["expectation"]["different"] == 2
+    assert call_gscli(*words, *expected, "--json=output").returncode == 65

@@ -183,20 +183,21 @@ def _render(flow: FlowTrace, settings: Settings, below: str, *, is_drawn: bool) 
 def _make_document(
     gradients: Gradients, chosen: Arrays, verdict: GradientDiagnosis | None, settings: Settings
 ) -> dict[str, Any]:
-    from gscli.files.formats.jsonarray import dump_arrays, dump_json
+    from gscli.files.formats.jsonarray import MOST_VALUES, dump_arrays, dump_json
     from gscli.gradients.sharing import find_shared_cells
     from gscli.views.words.gradient_words import describe_missing
 
     if settings.json == "output":
         return dump_json(chosen[_choose_name(chosen, "", "--of")])
+    most = None if verdict is None else MOST_VALUES
     named = ("schema", "op", "framework", "opset", "attrs", "inputs")
     kept = {key: value for key, value in gradients.trace.to_dict(0).items() if key in named}
     listed = LISTED if settings.limit is None else settings.limit
     cells, count = find_shared_cells(gradients, listed)
     document = {
-        **kept, "cotangent": dump_json(gradients.cotangent),
+        **kept, "cotangent": dump_json(gradients.cotangent, most),
         "convention": gradients.convention.name,
-        "gradients": dump_arrays(chosen),
+        "gradients": dump_arrays(chosen, most),
         "ties": [cell.to_dict() for cell in cells], "tie_count": count,
         "missing": describe_missing(gradients, chosen),
     }  # fmt: skip
