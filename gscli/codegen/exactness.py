@@ -60,6 +60,8 @@ def _list_breaking_indices(translation: Translation, native: NativeOp) -> list[s
     device = dict(analysis.layout.attributes).get("device", "cpu")
     here += f" device={device}" * (device != "cpu")
     there = there if there.startswith(target.title) else f"{target.title}'s {there}"
+    # What lines do themselves with a number, the operation in them does not.
+    there = "these lines" if any(map(any, translation.handlings)) else there
     own, sentences = outcomes_by_place(analysis.layout), dict[str, dict[str, bool]]()
     # No number is out of range where the largest says how many rows there are.
     is_counted = bool(analysis.operator.counted_inputs(analysis.layout.attributes))
