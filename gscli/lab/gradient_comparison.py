@@ -113,7 +113,9 @@ def compare_gradients(
         groups.sort(key=lambda group: not any(row.convention == LOOP for row in group))
     traces = [row.trace for row in comparing.rows if row.trace is not None]
     kind = traces[0].reduction if traces and traces[0].kind == "scatter" else "gather"
-    silent = tuple(row for row in comparing.unsupported if not row.is_requested)
+    unasked = (row for row in comparing.unsupported if not row.is_requested)
+    # What gives the same answer there may give other gradients: nothing is told of it.
+    silent = tuple(row._replace(equivalent="") for row in unasked)
     return GradientComparison(comparing.concept, kind, tuple(map(tuple, groups)), refusals, silent)
 
 

@@ -107,6 +107,14 @@ def test_of_large_gradients_it_is_told_in_how_many_cells_they_differ(last: int, 
     assert f"\n{told}\n" in out
 
 
+def test_frameworks_without_such_an_operation_are_told_and_nothing_of_what_does_the_same() -> None:
+    words = (*SCATTER, "[10,2,10]", "--reduction", "max")
+    assert "\nNo row for JAX, TensorFlow: no scatter-elements.\n2 different" in run(*words)[1]
+    reasons = json.loads(run(*words, "--json")[1])["unsaid"]
+    assert {"label": "JAX", "reason": "no scatter-elements"} in reasons
+    assert "No row" not in run(*words, "--as", "torch,onnx")[1]
+
+
 def test_a_framework_that_is_named_and_cannot_say_it_gives_no_gradients() -> None:
     code, out, _ = run(*SCATTER, "[1,2,3]", "--reduction", "add", "--as", "torch,jax,onnx")
     assert code == 1

@@ -183,9 +183,9 @@ def compare_concept(
                 others = [*question.iter_gradients()]
             else:
                 comparing = question.add_results()
+    comparing = add_equivalents(comparing, inputs)
     if gradients:
         return _print_gradients(comparing, others, settings)
-    comparing = add_equivalents(comparing, inputs)
     text, pictures = _render(comparing, settings, lines=lines)
     make_document = partial(comparison_to_dict, comparing)
     write_results(comparing.inputs.values(), settings, text, pictures, make_document)

@@ -186,14 +186,13 @@ def describe_comparison(
 ) -> Iterator[str]:
     """The rows that give the same gradients, what they choose, and their gradients."""
     signs = choose_signs(options)
-    mark = signs.differs
     for group in () if is_short else result.groups:
         names = ", ".join(row.label for row in group)
         choices = {_describe_choice(row.convention, result.kind) for row in group} - {""}
         head = f"{names}: {'; '.join(sorted(choices))}" if choices else names
         yield from wrap_text(signs.sanitize_line(head), options.width, "  ")
         for role, array in group[0].gradients.items():
-            text = _format_marked(array, result.find_differing(group, role), mark)
+            text = _format_marked(array, result.find_differing(group, role), signs.differs)
             yield from wrap_text(f"  {role} {text}", options.width, "    ")
     reasons = group_pairs((row.refusal, row.label) for row in result.refusals)
     notes = list(dict.fromkeys(row.missing for row in chain(*result.groups) if row.missing))
@@ -201,7 +200,7 @@ def describe_comparison(
     notes += [f"{text}." for text in UnsupportedRuleSet.format_reasons(result.unsupported)]
     for note in () if is_short else notes:
         yield from wrap_text(signs.sanitize_line(note), options.width, "  ")
-    yield from wrap_text(_summarize(result, mark), options.width)
+    yield from wrap_text(_summarize(result, signs.differs), options.width)
 
 
 def _summarize(result: GradientComparison, mark: str) -> str:
