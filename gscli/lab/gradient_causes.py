@@ -16,7 +16,13 @@ from gscli.frameworks.execute import run_plan
 from gscli.gradients.call import Gradients, trace_gradients
 from gscli.gradients.conventions import CONVENTIONS
 from gscli.lab.causes import iter_modes, iter_policy_mistakes, zero_row
-from gscli.lab.difference import Tolerance, compare_tensors, difference_sentences, differing_cells
+from gscli.lab.difference import (
+    DEFAULT_RTOL,
+    Tolerance,
+    compare_tensors,
+    difference_sentences,
+    differing_cells,
+)
 from gscli.lab.sample import CallVariants, run_candidates
 from gscli.layout import Layout
 from gscli.layout.axes import CLIP_OUTSIDE, Negative, OutOfBounds
@@ -53,8 +59,7 @@ def find_causes(
     mistakes = run_candidates(_iter_causes(gradients, name, expected))
     causes = [cause for cause, answer in mistakes if is_cause(answer)]
     # An option or another input may by chance fit as well as a mistake that explains it.
-    modes = iter_modes(call, rerun, run.operator.attributes)
-    rest = () if causes else chain(chosen, modes, others)
+    rest = () if causes else chain(chosen, iter_modes(call, rerun, run.operator.attributes), others)
     causes += [cause for cause, answer in rest if is_cause(answer)]
     return list(dict.fromkeys(causes))
 
@@ -78,11 +83,10 @@ def _iter_causes(gradients: Gradients, name: str, expected: Array) -> Iterator[t
         part = "takes no part" if layout.include_self else "takes part, and is counted"
         yield f"{layout.data_name or 'the start'} {part}", partial(_with_layout, gradients, other)
     yield "the sign is turned", lambda: {key: -flow for key, flow in gradients.arrays.items()}
-    policy = walk.layout.policy
+    policy, policies = walk.layout.policy, list(iter_policy_mistakes(run))
     if policy.out_of_bounds is OutOfBounds.SKIP or policy.negative is Negative.SKIP:
-        clipping = layout._replace(policy=CLIP_OUTSIDE)
-        yield "skipped entries keep their cotangent", partial(_with_layout, gradients, clipping)
-    for cause, mistake in iter_policy_mistakes(run):
+        policies.insert(0, ("skipped entries keep their cotangent", CLIP_OUTSIDE))
+    for cause, mistake in policies:
         yield cause, partial(_with_layout, gradients, layout._replace(policy=mistake))
     lower = {key: run.inputs[key] - 1 for key in layout.index_inputs if key in run.call_inputs}
     yield "indices count from 1", partial(_call_again, gradients, lower, {})
@@ -150,6 +154,8 @@ class GradientDiagnosis:
         problem = f"a gradient is no {dtype_name(expected.dtype)}"
         fits = expected.dtype.kind in "iuf"
         check_rule(fits, problem, "--expect", kind=DtypeRefused, valid="float32 float64")
+        usual = max(DEFAULT_RTOL.get(dtype_name(each.dtype), 0.0) for each in (own, expected))
+        tolerance = tolerance._replace(rtol=usual if tolerance.rtol is None else tolerance.rtol)
         array = expected.astype(own.dtype)
         self.difference = compare_tensors(own, array, tolerance)
         comparable = self.difference.has_same_shape and not self.difference.is_equal

@@ -192,6 +192,20 @@ def test_lists_of_whole_numbers_count_as_floats_in_python_and_in_a_shell(tmp_pat
     assert grad("onnx.gather", {"data": [1, 2], "indices": []})["data"].tolist() == [0.0, 0.0]
 
 
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+def test_an_expected_gradient_of_a_coarser_type_is_met_in_its_last_bits(
+    tmp_path: Path, dtype: str
+) -> None:
+    np.save(tmp_path / "theirs.npy", np.array([1 / 3, 1 / 3], dtype))
+    inputs = ("[1.,2]", "[0,0]", "[4.,5]")
+    words = ("grad", "torch", "scatter-reduce", *inputs, "--dim", "0", "--reduce", "mean")
+    expect = ("--expect", f"src={tmp_path / 'theirs.npy'}", "-q")
+    told = call_gscli(*words, *expect)
+    assert told.returncode == 0, told.stdout
+    assert told.stdout.startswith(b"as expected: the gradient of src, apart by ")
+    assert call_gscli(*words, *expect, "--rtol", "1e-14").returncode == 1
+
+
 def test_expected_gradients_and_strict_decide_the_exit_code() -> None:
     words = ("grad", "torch", "scatter-reduce", "[10,20]", "[0,0]", "[10,3]", "--dim", "0",
              "--reduce", "amax")  # fmt: skip
