@@ -28,6 +28,7 @@ def test_every_axis_whose_numbers_break_lines_is_told() -> None:
     inputs = {"x": np.ones((3, 3)), "indices_0": [0], "indices_1": [5]}
     found = answer("jax.at.get", inputs, "tensorflow")
     assert "is refused, of another axis it moves to the nearest end" in found.breaks[0]
+    assert "in these lines it is refused" in found.breaks[0]  # tf.gather_nd itself moves none
     plain = answer("onnx.scatter_nd", {"data": [1], "indices": [[0]], "updates": [2]}, "numpy")
     assert plain.operation == "a[i, j] ="
 
