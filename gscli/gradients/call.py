@@ -131,8 +131,7 @@ def choose_dtype(operator: Operator, inputs: CallInputs) -> str | None:
     dtype, *others = types or {"float64"}
     is_text = any(array.dtype.kind == "U" for array in values.values())
     is_typed = all(inputs.is_typed[name] for name in open_names)
-    keeps_types = others or dtype not in DIFFERENTIABLE or is_text or is_typed
-    return None if keeps_types else dtype
+    return None if others or dtype not in DIFFERENTIABLE or is_text or is_typed else dtype
 
 
 def value_inputs(layout: Layout, inputs: Arrays) -> dict[str, Array]:

@@ -159,8 +159,10 @@ _NARROWER = {
 
 def _layout_mistakes(call: CallVariants) -> DeferredRuns:
     layout = call.trace.layout
+    dropped = f"read {layout.fill_value}" if layout.kind == "gather" else "are dropped"
     for cause, policy in iter_policy_mistakes(call.trace):
-        yield cause, partial(call.with_layout, layout._replace(policy=policy))
+        answer = partial(call.with_layout, layout._replace(policy=policy))
+        yield cause.replace("are dropped", dropped), answer
     if layout.kind != "scatter":
         return
     yield "nothing was written", partial(read_untouched, call.trace.plan, call.cells)

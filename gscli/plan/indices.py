@@ -279,8 +279,7 @@ def legal_range(axis: Axis, policy: Policy) -> tuple[int, int]:
     >>> legal_range(Axis(4, column=0), Policy())
     (-4, 3)
     """
-    low = -axis.size if policy.negative is Negative.FROM_END else 0
-    return low, axis.size - axis.reach
+    return -axis.size * (policy.negative is Negative.FROM_END), axis.size - axis.reach
 
 
 def format_legal_range(axis: Axis, policy: Policy) -> str:

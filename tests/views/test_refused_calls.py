@@ -78,7 +78,7 @@ def test_what_is_refused_has_no_cell_and_the_rest_is_as_it_would_be() -> None:
         (["--expect", "[[9,9],[9,9]]"], "no rule set of compare and no common mistake"),
         (["--svg", "call.svg"], "refused, so that none is   · empty\n"),
         (["--step", "4"], "   · empty\n"),
-        (["--expect", "[[0,0],[0,5]]"], "entries with an index out of range are dropped"),
+        (["--expect", "[[0,0],[0,5]]"], "entries with an index out of range read 0"),
     ],
 )
 def test_a_refused_call_is_shown_where_that_is_asked_for(
