@@ -183,10 +183,12 @@ def _install_warning_printer(arguments: Sequence[str]) -> None:
     plainly, texts = warnings.showwarning, set()
 
     def show(message: Warning | str, *facts: Any) -> None:
+        from gscli.disk.unfinished import UnfinishedPatch  # whose result may be a mix
+
         notice = getattr(message, "notice", None)
         if notice is None:
             plainly(message, *facts)
-        elif "--strict" in arguments:
+        elif "--strict" in arguments and isinstance(message, UnfinishedPatch):
             raise StrictFinding(notice.problem, where=notice.where, hint=notice.hint)
         elif str(message) not in texts:  # told by another input of the same run
             texts.add(str(message))

@@ -11,6 +11,7 @@ import select
 import signal
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -30,7 +31,10 @@ from shell import (
     shell,
 )
 
+from gscli import cli
+from gscli.base import GscliWarning, Notice, StrictFinding
 from gscli.cli import run_safely
+from gscli.disk.unfinished import UnfinishedPatch
 
 GATHER = ("gather", "[10,20,30]", "[2,0,-1]")
 SCATTER = ("scatter-nd", "[1,2,3,4]", "[[3],[1]]", "[9,8]")
@@ -188,6 +192,18 @@ def test_strict_refuses_data_whose_patch_was_cut_short(tmp_path: Path) -> None:
     assert (strict.returncode, warned.returncode) == (1, 0)
     assert strict.stderr.startswith(b"error: data.npy may be a mix: ")
     assert warned.stderr.startswith(b"warning: data.npy may be a mix: ")
+
+
+def test_strict_refuses_no_other_warning_of_a_reader(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As that a runtime is silent so far, where --strict speaks of what it answers."""
+    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
+    cli._install_warning_printer(["verify", "c.jsonl", "--on", "./own", "--strict"])
+    warnings.showwarning(GscliWarning(Notice("silent so far")), GscliWarning, "file.py", 1)
+    assert capsys.readouterr().err.startswith("warning: silent so far")
+    with pytest.raises(StrictFinding, match="a mix"):
+        warnings.showwarning(UnfinishedPatch(Notice("a mix")), UnfinishedPatch, "file.py", 1)
 
 
 def test_a_refused_patch_is_told_as_json(tmp_path: Path) -> None:
