@@ -51,12 +51,21 @@ BLOCK = 1 << 20
 class Tolerance(Record):
     """How far numbers may be apart, and how many cells that are farther are listed.
 
-    `rtol` None: DEFAULT_RTOL, of two types the larger one, 0 where a type has none.
+    `rtol` None: as the types of both have it.
     """
 
     rtol: float | None = None
     atol: float = 0.0
     listed: int = MAX_LISTED
+
+    def find_rtol(self, *arrays: Array) -> float:
+        """`rtol`, or the largest DEFAULT_RTOL of the arrays' types, 0 where a type has none.
+
+        >>> Tolerance().find_rtol(np.zeros(1, np.float32), np.zeros(1)) == DEFAULT_RTOL["float32"]
+        True
+        """
+        usual = [DEFAULT_RTOL.get(dtype_name(array.dtype), 0.0) for array in arrays]
+        return max(usual) * all(usual) if self.rtol is None else self.rtol
 
 
 DEFAULT_TOLERANCE = Tolerance()
@@ -247,8 +256,7 @@ def _measure_distances(
     """
     if _is_text(actual, expected):
         return np.full(actual.shape, np.nan), np.zeros(actual.shape, np.bool_)
-    usual = [DEFAULT_RTOL.get(dtype_name(array.dtype), 0.0) for array in (actual, expected)]
-    relative = max(usual) * all(usual) if tolerance.rtol is None else tolerance.rtol
+    relative = tolerance.find_rtol(actual, expected)
     with np.errstate(all="ignore"):
         theirs = _widen(expected)
         if actual.dtype == expected.dtype and actual.dtype.kind in "iu":

@@ -16,13 +16,7 @@ from gscli.frameworks.execute import run_plan
 from gscli.gradients.call import Gradients, trace_gradients
 from gscli.gradients.conventions import CONVENTIONS
 from gscli.lab.causes import iter_modes, iter_policy_mistakes, zero_row
-from gscli.lab.difference import (
-    DEFAULT_RTOL,
-    Tolerance,
-    compare_tensors,
-    difference_sentences,
-    differing_cells,
-)
+from gscli.lab.difference import Tolerance, compare_tensors, difference_sentences, differing_cells
 from gscli.lab.sample import CallVariants, run_candidates
 from gscli.layout import Layout
 from gscli.layout.axes import CLIP_OUTSIDE, Negative, OutOfBounds
@@ -154,9 +148,9 @@ class GradientDiagnosis:
         problem = f"a gradient is no {dtype_name(expected.dtype)}"
         fits = expected.dtype.kind in "iuf"
         check_rule(fits, problem, "--expect", kind=DtypeRefused, valid="float32 float64")
-        usual = max(DEFAULT_RTOL.get(dtype_name(each.dtype), 0.0) for each in (own, expected))
-        tolerance = tolerance._replace(rtol=usual if tolerance.rtol is None else tolerance.rtol)
         array = expected.astype(own.dtype)
+        floats = expected if expected.dtype.kind == "f" else array
+        tolerance = tolerance._replace(rtol=tolerance.find_rtol(own, floats))
         self.difference = compare_tensors(own, array, tolerance)
         comparable = self.difference.has_same_shape and not self.difference.is_equal
         self.causes = find_causes(gradients, self.name, array, tolerance) if comparable else []

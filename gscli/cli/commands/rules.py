@@ -47,8 +47,7 @@ def rules(
     ),
     gradients: bool = option(
         "what frameworks choose where a gradient is open", flag="--grad",
-        excludes=("table", "name", "operator"),
-        why="--grad is a whole table, of gradients",
+        excludes=("table", "name", "operator"), why="--grad is a whole table, of gradients",
     ),
     table: int | None = option(
         "a table of the comparison article", "N", minimum=1, maximum=2,

@@ -126,8 +126,7 @@ class ComparisonView(Drawing):
         names = [label for group in groups for label in group.labels]
         longest = max(map(cell_len, names))
         # A word is not broken, behind an indent and before a comma.
-        longest_word = max(map(cell_len, " ".join(names).split()))
-        narrowest = max(NARROWEST_LABEL, longest_word + GAP)
+        narrowest = max(NARROWEST_LABEL, max(map(cell_len, " ".join(names).split())) + GAP)
         columns = [self._column(number, below=below) for number in range(self.answers.columns)]
         widths = [column[0].width for column in columns]
         labels = narrowest if below else max(min(longest, WIDE_LABEL), narrowest)
