@@ -229,15 +229,15 @@ class CallWatch(Report):
         name, is_bad = self._save_path.removesuffix(".npz"), kind == "index"
         path = self._save_path if is_bad else f"{name}-{kind}.npz"
         try:
-            command = save_call(seen.call, seen.values, path)
+            return save_call(seen.call, seen.values, path, "gscli check" if is_bad else "gscli")
         except CannotWrite as error:
             # Forked processes may all begin to write the same file; the first of them does.
             return f"cannot write {error.where}" if os.getpid() == self.process else ""
-        return command.replace("gscli ", "gscli check ", 1) if is_bad else command
 
 
-def save_call(call: ProgramCall, values: Arrays, path: str) -> str:
-    """Write the inputs of a call that are at hand to an .npz file; the command that takes it.
+def save_call(call: ProgramCall, values: Arrays, path: str, program: str = "gscli") -> str:
+    """Write the inputs of a call that are at hand to an .npz file; the command of `program` that
+    takes it.
 
     Of the others the command has shape and type. Raises CannotWrite.
     """
@@ -256,5 +256,5 @@ def save_call(call: ProgramCall, values: Arrays, path: str) -> str:
     members = {name: np.asarray(array, order="C") for name, array in values.items()}
     with open_atomic(path) as out:
         npz.write(out.write, members, ".npz")
-    command = build_command(find_operator(call.operator), call.attrs, words)
+    command = build_command(find_operator(call.operator), call.attrs, words, program=program)
     return command + (f" --max-bytes {limit}" if limit > MAX_BYTES else "")
