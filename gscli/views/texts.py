@@ -65,9 +65,9 @@ class NumberFormat(Record):
         >>> NumberFormat(2).format_column(np.array([1.5, np.nan]))
         ['1.50', 'nan']
         """
-        texts = self._format(array)
+        texts, kind = self._format(array), array.dtype.name
         names = LIMIT_NAMES if self.names_limits else {}
-        return [names.get((array.dtype.name, text), text) for text in texts]
+        return [names.get((kind, text), text) for text in texts]
 
     def format_cells(self, array: Array) -> Array:
         """Every value where it stands in the array."""
