@@ -182,18 +182,25 @@ def check_value_bits(array: Array, where: str) -> None:
             raise ContentRefused("a character is beyond U+10FFFF", where=where)
 
 
-def cast_lossless(array: Array, dtype: DType, where: str) -> Array:
+def cast_lossless(array: Array, dtype: DType, where: str, *, is_typed: bool = True) -> Array:
     """Convert where every value stays the same (NaN stays NaN), else DtypeRefused.
+
+    `is_typed`: False where the numbers are those of a text without element types, as JSON is: their
+    fractions become the nearest ones, as in all that is read. Whole numbers stay the same there,
+    too, and finite ones stay finite.
 
     >>> cast_lossless(np.array([1.0, 2.0]), np.dtype("int64"), "x.npy")
     array([1, 2])
     """
     if array.dtype == dtype or array.dtype.kind == dtype.kind == "U":
         return array
+    array = array.source.read_all() if is_lazy(array) else array
+    is_rounded = not is_typed and is_float_dtype(array.dtype)
+    is_rounded = is_rounded and (is_float_dtype(dtype) or dtype.kind == "c")
     if is_across_text(array.dtype, dtype):
         raise _cast_error(array.dtype, dtype, where)
     result = np.empty(array.size, f"U{array.dtype.itemsize}" if dtype.kind == "U" else dtype)
-    for start, cast, same in _iter_cast_blocks(array, dtype):
+    for start, cast, same in _iter_cast_blocks(array, dtype, is_rounded=is_rounded):
         if not same.all():
             value = to_native(array).reshape(-1)[start + int(np.argmin(same))]
             changed, hint = f"{value!s} would change", "convert --dtype TYPE --cast lets it"
@@ -214,13 +221,19 @@ def find_cast_change(array: Array, dtype: DType) -> tuple[int, ...] | None:
     return None
 
 
-def _iter_cast_blocks(array: Array, dtype: DType) -> Iterator[tuple[int, Array, BoolArray]]:
-    """Blocks of a flat array in another type: where each begins, and which values stayed."""
+def _iter_cast_blocks(
+    array: Array, dtype: DType, *, is_rounded: bool = False
+) -> Iterator[tuple[int, Array, BoolArray]]:
+    """Blocks of a flat array in another type: where each begins, and which values stayed.
+
+    `is_rounded`: the nearest number counts as the same.
+    """
     flat = to_native(array).reshape(-1)
     for start in range(0, flat.size, CAST_BLOCK):
         block = flat[start : start + CAST_BLOCK]
         cast = cast_lossy(block, dtype)
-        yield start, cast, _find_unchanged(block, cast)
+        same = _find_unchanged(block, cast)
+        yield start, cast, same | (np.isfinite(block) & np.isfinite(cast)) if is_rounded else same
 
 
 def _cast_error(old: DType, new: DType, where: str, *details: str, hint: str = "") -> DtypeRefused:

@@ -6,14 +6,15 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
-from gscli.base import CannotRead, CannotWrite, ContentRefused, UsageError, check_rule
-from gscli.base.arrays import Array, Arrays, DType, dtype_name
+from gscli.base import CannotRead, CannotWrite, ContentRefused, DtypeRefused, UsageError, check_rule
+from gscli.base.arrays import Array, Arrays, DType, cast_lossless, dtype_name
 from gscli.base.records import Record
 from gscli.base.words import quote_word, sanitize, suggest_names
 from gscli.disk.mapped import RegularFile
@@ -227,6 +228,13 @@ class LoadedInput(Record):
     origin: str = ""
     is_typed: bool = True
     file: RegularFile | None = None
+
+    def cast_to_match(self, other: Array) -> Array:
+        """The array; untyped numbers have the element type of `other` if they fit into it."""
+        if not self.is_typed:
+            with suppress(DtypeRefused):
+                return cast_lossless(self.array, other.dtype, self.origin, is_typed=False)
+        return self.array
 
 
 class Member(Record):

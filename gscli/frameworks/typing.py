@@ -26,10 +26,8 @@ from gscli.base.arrays import (
     Array,
     Arrays,
     cast_lossless,
-    cast_lossy,
     dtype_name,
     find_cast_change,
-    is_float_dtype,
     is_lazy,
     parse_dtype,
 )
@@ -151,13 +149,10 @@ def _try_casts(
 
 
 def _cast_losslessly(inputs: CallInputs, name: str, target: np.dtype[Any]) -> Array:
-    """An input in the wanted type; numbers of a text without types are rounded to a float."""
     array, origin = inputs.arrays[name], inputs.origins[name]
-    cast = None if inputs.is_typed[name] else cast_untyped(array, target)
-    if cast is not None:
-        return cast
+    where = name if origin == "inline" else origin
     try:
-        return cast_lossless(array, target, name if origin == "inline" else origin)
+        return cast_lossless(array, target, where, is_typed=inputs.is_typed[name])
     except DtypeRefused as lossy:
         raise LossyTypeRefused(
             lossy.problem, name=name, wanted=dtype_name(target), where=lossy.where,
@@ -170,7 +165,10 @@ def _resolve_index_dtype(inputs: CallInputs, refusal: IndexTypeRefused, *, stric
     array, target = inputs.arrays[name], np.dtype(refusal.wanted)
     is_kept = (strict and inputs.is_typed[name]) or array.dtype.kind not in "iu"
     is_kept = is_kept and not _is_untyped_empty(inputs, name)
-    widened = None if is_kept else cast_untyped(array, target)
+    widened = None
+    if not is_kept:
+        with suppress(DtypeRefused):
+            widened = cast_lossless(array, target, name)
     if widened is None:
         refusal.hint = explain_lossy_indices(refusal, inputs.arrays) or refusal.hint
         raise refusal
@@ -184,13 +182,17 @@ def _resolve_index_dtype(inputs: CallInputs, refusal: IndexTypeRefused, *, stric
 def _resolve_updates_dtype(inputs: CallInputs, refusal: UpdatesTypeRefused) -> None:
     updates, arrays = inputs.arrays[refusal.name], inputs.arrays
     typed, target = inputs.is_typed[refusal.name], parse_dtype(refusal.wanted)
-    cast = None if typed and is_lazy(updates) else cast_untyped(updates, target)
-    if cast is not None and not typed:
-        arrays[refusal.name] = cast
-        return
-    if not _is_untyped_empty(inputs, refusal.source):
-        if cast is None:  # data has to change its type
+    if not (typed and is_lazy(updates)):
+        try:
+            fitting = cast_lossless(updates, target, refusal.name, is_typed=False)
+        except DtypeRefused as lossy:  # data has to change its type
             refusal.hint = advise_cast(refusal.source, dtype_name(updates.dtype))
+            refusal.detail_items = lossy.detail_items
+        else:
+            if not typed:
+                arrays[refusal.name] = fitting
+                return
+    if not _is_untyped_empty(inputs, refusal.source):
         raise refusal
     arrays[refusal.source] = arrays[refusal.source].astype(updates.dtype)
 
@@ -198,15 +200,3 @@ def _resolve_updates_dtype(inputs: CallInputs, refusal: UpdatesTypeRefused) -> N
 def _is_untyped_empty(inputs: CallInputs, name: str) -> bool:
     """Whether an input is a text or list without numbers, which takes the type of what it meets."""
     return not inputs.is_typed.get(name, True) and inputs.arrays[name].size == 0
-
-
-def cast_untyped(array: Array, target: np.dtype[Any]) -> Array | None:
-    """Numbers of a text in a type, rounded where it is floating; None where they do not fit."""
-    if {array.dtype.kind, target.kind} & {"U", "S"}:
-        return None
-    array = array.source.read_all() if is_lazy(array) else array
-    if array.dtype.kind == "c" and target.kind != "c" and array.imag.any():
-        return None
-    is_rounded = target.kind == "c" or is_float_dtype(target)
-    fits = is_rounded or find_cast_change(array, target) is None
-    return cast_lossy(array, target) if fits else None

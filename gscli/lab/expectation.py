@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from functools import cached_property
 from itertools import starmap
 
 import numpy as np
 
-from gscli.base import DtypeRefused
-from gscli.base.arrays import Array, BoolArray, Indices, cast_lossless, cast_lossy, is_float_dtype
+from gscli.base.arrays import Array, BoolArray, Indices
 from gscli.base.words import entry_name, format_count, sanitize
 from gscli.disk import mapped
 from gscli.files import LoadedInput
@@ -64,24 +63,9 @@ MAX_SEARCHED_ENTRIES = 1000
 
 def diagnose_output(trace: Trace, expected: LoadedInput, tolerance: Tolerance) -> OutputDiagnosis:
     """A run held against what was loaded; untyped numbers take the type of the output."""
-    array = cast_untyped(expected, trace.output)
+    array = expected.cast_to_match(trace.output)
     name = {"inline": "the expected answer"}.get(expected.origin, sanitize(expected.origin))
     return OutputDiagnosis(trace, array, name, tolerance)
-
-
-def cast_untyped(loaded: LoadedInput, other: Array) -> Array:
-    """Numbers without an element type of their own in that of `other`, where they fit; fractions
-    become the nearest ones, as in all that is read.
-    """
-    array = loaded.array
-    if loaded.is_typed:
-        return array
-    if is_float_dtype(array.dtype) and is_float_dtype(other.dtype):
-        nearest = cast_lossy(array, other.dtype)
-        return nearest if (np.isfinite(nearest) == np.isfinite(array)).all() else array
-    with suppress(DtypeRefused):
-        return cast_lossless(array, other.dtype, loaded.origin)
-    return array
 
 
 class OutputDiagnosis:

@@ -284,6 +284,29 @@ def test_dtype_never_changes_a_value(
     assert "without changing values" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("data", "updates", "lost"),
+    [
+        ("[1.0,2] --dtype=float16", "[70000]", "70000 would change"),
+        ("[1.0,2] --dtype=float16", "[0.1,70000.5]", "70000.5 would change"),
+        ("[1.0,2] --dtype=float16", "[0.1,65504]", ""),
+        ("[1.0,2] --dtype=float32", "[16777217]", "16777217 would change"),
+        ("[1e39,2] --dtype=float32", "[1]", "1e+39 would change"),
+        ("zeros:2:float32", "[0.1,1e39]", "1e+39 would change"),
+        ("zeros:2:float32", "[0.1,1e38]", ""),
+        ("zeros:2:float16", "[2049]", "2049 would change"),
+        ("zeros:2:float16", "[2049.0]", ""),
+        ("zeros:2:float16", "[inf]", ""),
+    ],
+)
+def test_a_number_without_a_type_is_never_lost(data: str, updates: str, lost: str) -> None:
+    """A fraction becomes the nearest number; a whole one stays as it is, a finite one finite."""
+    index = "[0,1]" if "," in updates else "[0]"
+    done = forked("torch", "scatter-add", "--dim=0", "-q", *data.split(), index, updates)
+    assert done.returncode == (65 if lost else 0)
+    assert lost in done.stderr.decode()
+
+
 def test_max_bytes_bounds_results_and_inputs(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_safely(["gather", "arange:1000", "zeros:1000:int64", "--max-bytes", "4K"]) == 65
     assert run_safely(["gather", "arange:1000", "zeros:1000:int64", "--max-bytes", "9K", "-q"]) == 0

@@ -256,12 +256,8 @@ def _load_inputs(name: ConceptName, words: Sequence[str], settings: Settings) ->
     loaded = load_inputs(named, names, settings, container=container, converted=converted)
     inputs = CallInputs.from_loaded(loaded)
     inputs.dtype = settings.dtype
-    if not inputs.is_typed.get("updates", True):
-        from gscli.frameworks.typing import cast_untyped
-
-        cast = cast_untyped(inputs.arrays["updates"], inputs.arrays["data"].dtype)
-        if cast is not None:
-            inputs.arrays["updates"] = cast
+    if "updates" in names:
+        inputs.arrays["updates"] = loaded["updates"].cast_to_match(inputs.arrays["data"])
     return inputs
 
 

@@ -44,7 +44,6 @@ def diff(
     from gscli.cli.call.results import make_tolerance, render_difference
     from gscli.files import list_members, load
     from gscli.lab.difference import compare_tensors, difference_sentences
-    from gscli.lab.expectation import cast_untyped
 
     listed = [list_members(text, max_bytes=settings.max_bytes) for text in (first, second)]
     tolerance, reading = make_tolerance(settings), {"name": "tensor", **settings.reading}
@@ -56,8 +55,8 @@ def diff(
             texts.append(f"{sanitize(name)} is only in {sanitize(holder)}\n")
             continue
         left, right = load(actual_word, **reading), load(expected_word, **reading)
-        actual = cast_untyped(left, right.array) if right.is_typed else left.array
-        differences = compare_tensors(actual, cast_untyped(right, actual), tolerance)
+        actual = left.cast_to_match(right.array) if right.is_typed else left.array
+        differences = compare_tensors(actual, right.cast_to_match(actual), tolerance)
         rows.append({**({"name": name} if name else {}), **differences.to_dict()})
         sentences = difference_sentences(differences, sanitize(expected_word))
         sentences[0] = f"{sanitize(name)}: {sentences[0]}" if name else sentences[0]
