@@ -172,7 +172,7 @@ class TargetFramework(Record):
 
 _NO_TEXT = tuple(name for name in DTYPES if name != "str")
 
-_SELECTIONS = ("where", "where_number", "replaced")
+_SELECTIONS = ("where", "replaced")
 
 # What onnxruntime 1.32 said of the recorded calls, and of every other type.
 _ONNXRUNTIME_LACKS = frozenset(

@@ -15,7 +15,7 @@ from gscli.layout.axes import Shape
 from gscli.layout.families import SCATTER_NAMES, DimensionNumbers
 
 # Forms whose operands stretch together, which StableHLO wants written.
-ELEMENTWISE = ("both", "plus", "where", "where_number", "replaced")
+ELEMENTWISE = ("both", "plus", "where", "replaced")
 
 
 def tensor_type(shape: Shape, dtype: str) -> str:

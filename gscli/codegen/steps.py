@@ -122,13 +122,10 @@ class SnippetProgram:
         """The sum, stretched together."""
         return self.add("plus", "cells", broadcast_shapes([x.shape, y.shape]), x.dtype, x, y)
 
-    def where(self, mask: Value, x: Value, y: Value | Number, name: str = "") -> Value:
-        """Cells of x where the mask is true, else of y (a value or a number)."""
-        shape = broadcast_shapes([mask.shape, x.shape])
-        if isinstance(y, Value):
-            return self.add("where", name or x.name, shape, x.dtype, mask, x, y)
-        other = Constant(y, x.dtype)
-        return self.add("where_number", name or x.name, shape, x.dtype, mask, x, fill=other)
+    def where(self, mask: Value, x: Value, other: Number, name: str = "") -> Value:
+        """Cells of x where the mask is true, else a number."""
+        shape, fill = broadcast_shapes([mask.shape, x.shape]), Constant(other, x.dtype)
+        return self.add("where", name or x.name, shape, x.dtype, mask, x, fill=fill)
 
     def crop(self, x: Value, shape: Shape) -> Value:
         """The first cells of each axis."""

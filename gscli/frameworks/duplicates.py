@@ -163,10 +163,7 @@ def name_shared_cells(layout: Layout) -> str:
 
 
 def duplicate_notice(operator: Signature, plan: ValidatedPlan) -> list[Notice]:
-    """The warning about entries that write one cell where no text says which of them wins."""
-    reason = plan.layout.unspecified_order
-    if not reason:
-        return []
+    """The warning about entries that write one cell; no text says which of them wins."""
     skips_equal = operator.framework_name not in _FORBIDDING
     twins = find_duplicate_writers(plan, _DESCRIBED, skips_equal=skips_equal)
     if not twins.groups:
@@ -185,7 +182,8 @@ def duplicate_notice(operator: Signature, plan: ValidatedPlan) -> list[Notice]:
         others = f"{format_count(more, f'more {thing}')} written more than once"
         last = f" ({entry_name(twins.groups[0][-1])})" if twins.total == 1 else " of each"
     lines += [f"… and {others}"] * (more > 0)
-    lines += [f"{reason}; here the last one{last} won", *format_compared_part(plan.layout)]
+    lines.append(f"{plan.layout.unspecified_order}; here the last one{last} won")
+    lines += format_compared_part(plan.layout)
     return [Notice(problem, details=tuple(lines), hint=_reduction_hint(operator, plan))]
 
 

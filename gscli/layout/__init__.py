@@ -42,7 +42,6 @@ from gscli.layout.axes import (
     Truncation,
     Unspecified,
     Updates,
-    row_major_strides,
 )
 from gscli.layout.forms import CanonicalForm, choose_form
 
@@ -126,11 +125,6 @@ class Layout(LayoutFields):
         if view == shape or (moved < number and view[: number + 1] == shape[: number + 1]):
             return number
         return moved if 0 <= moved < number and view[number:] == shape[moved:] else None
-
-    @cached_property
-    def strides(self) -> Shape:
-        """Row-major strides of the view, in elements."""
-        return row_major_strides(self.view_shape)
 
     @cached_property
     def entry_count(self) -> int:

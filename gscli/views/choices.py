@@ -113,8 +113,6 @@ def rank_coordinates(
     [412, 0, 999, 411, 413]
     """
     count = len(allowed)
-    if limits.full:
-        return list(allowed)
     chosen: dict[int, None] = {}
     for span in spans:
         inside = span_positions(allowed, span)

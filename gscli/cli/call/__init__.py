@@ -229,11 +229,6 @@ class Call:
         self.operator, self.words, self.named, self.texts = operator, words, named, texts
         self.settings, self.command, self._began = settings, command, time.perf_counter()
 
-    @property
-    def input_texts(self) -> list[str]:
-        """What was typed for inputs, in order or by name."""
-        return [*self.words, *self.named.values()]
-
     @cached_property
     def inputs(self) -> CallInputs:
         """Every input, read. UsageError where words are too many or too few."""
@@ -308,7 +303,7 @@ class Call:
             return None
         from gscli.cli.call.results import make_tolerance
 
-        check_single_stdin([text, *{*self.input_texts}], "--expect")
+        check_single_stdin([text, *{*self.words, *self.named.values()}], "--expect")
         try:
             loaded = files.load(text, name="expect", opaque_only=True, **self.settings.reading)
         except UsageError as error:
