@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fnmatch import fnmatch
+from typing import Any
 
 import numpy as np
 
@@ -51,8 +52,9 @@ class Gradients:
         is_open = any(array.ndim or array.dtype.kind == "b" for array in indices)
         are_unique = run.attributes.get("unique_indices") and not run.duplicates(limit=0).total
         reduction = run.reduction * (is_open and not are_unique)
-        call = run.operator.full_name + " --reduce" * bool(run.attributes.get("reduce"))
-        pairs = self.convention.missing
+        call, reduce = run.operator.full_name, run.attributes.get("reduce")
+        call += f" --reduce {reduce}" if reduce else ""
+        pairs = self.convention.missing.items()
         return next((why for what, why in pairs if what == reduction or fnmatch(call, what)), "")
 
     @property
@@ -64,6 +66,10 @@ class Gradients:
     def walk(self) -> BackwardWalk:
         """The way back, step by step."""
         return BackwardWalk(self.trace.plan, self.trace.output, self.cotangent, self.convention)
+
+    def compute_expected(self, **choice: Any) -> dict[str, Array]:
+        """What a runtime is held against: data that takes no part is not counted."""
+        return self.compute(self.convention._replace(counts_absent_data=False, **choice))
 
     @np.errstate(all="ignore")  # values beyond their types are inf and nan, as in frameworks
     def compute(self, convention: Convention) -> dict[str, Array]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
 from gscli.base import check_name
@@ -40,7 +41,7 @@ class Convention(Record):
     drops_clipped_reads: bool = False
     devices_clipping_reads: tuple[str, ...] = ()
     ignores_padding: bool = False
-    missing: tuple[tuple[str, str], ...] = ()
+    missing: Mapping[str, str] = {}
 
 
 # The specification's loop itself: an update that equals its cell leaves the cell as it is.
@@ -48,6 +49,7 @@ LOOP = Convention("loop", counts_start=True)
 
 _UNIQUE = "JAX itself has the gradient of updates only with unique_indices=True and no duplicates"
 _REDUCED = "PyTorch itself has no gradient of scatter with reduce"
+_NAMES = "PyTorch itself has no gradient of scatter_reduce with max and min, but with amax and amin"
 _VARIABLE = "TensorFlow itself has no gradient through a variable"
 
 # Those that have gradients of their own. ONNX, OpenVINO, NumPy and StableHLO have the loop's.
@@ -57,13 +59,15 @@ CONVENTIONS: dict[str, Convention] = {
         LOOP,
         Convention("torch", "even", "all", "spread", "hold", counts_absent_data=True,
                    divides_products=True, ignores_padding=True,
-                   missing=(("torch.scatter --reduce", _REDUCED),)),
+                   missing={"torch.scatter --reduce *": _REDUCED,
+                            "torch.scatter_reduce --reduce max": _NAMES,
+                            "torch.scatter_reduce --reduce min": _NAMES}),
         Convention("jax", "even", "last", "vanish", "vanish", counts_start=True,
                    drops_clipped_reads=True,
-                   missing=(("mul", _UNIQUE), ("div", _UNIQUE), ("pow", _UNIQUE))),
+                   missing={"mul": _UNIQUE, "div": _UNIQUE, "pow": _UNIQUE}),
         Convention("tensorflow", "even", "all", "spread", "vanish", divides_products=True,
                    drops_clipped_reads=True, devices_clipping_reads=("xla", "xla_cpu"),
-                   missing=(("tensorflow.scatter_nd_*", _VARIABLE),)),
+                   missing={"tensorflow.scatter_nd_*": _VARIABLE}),
     )
 }  # fmt: skip
 

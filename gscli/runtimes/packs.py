@@ -110,7 +110,7 @@ def case_to_record(trial: FuzzCase, number: int) -> dict[str, Any]:
     record |= {"expect": expect, "output": dump_json(expected.output)}
     if trial.cotangent is not None:
         record["cotangent"] = dump_json(trial.cotangent)
-        record["gradients"] = dump_arrays(trial.gradients.arrays)
+        record["gradients"] = dump_arrays(trial.gradients.compute_expected())
     return record
 
 

@@ -6,7 +6,7 @@ import re
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
@@ -82,8 +82,7 @@ class FuzzCase:
         if self.plan is None:
             return self.covered_rules
         layout = self.plan.layout
-        names = layout.value_names
-        arrays = [array for name, array in self.inputs.items() if name in names]
+        arrays = [array for name, array in self.inputs.items() if name in layout.value_names]
         words = {word for array in arrays for word in find_value_words(array)}
         words |= {"rank 3 or more"} if len(layout.data_shape) >= 3 else set()  # noqa: PLR2004
         words |= {"data int32"} if layout.dtype == "int32" else set()
@@ -131,7 +130,7 @@ class FuzzCase:
         from gscli.lab.gradient_comparison import find_differing_gradient
 
         flow = str(self.cotangent.tolist()).replace(" ", "")
-        differs = find_differing_gradient(self._framework_gradients.arrays, self.gradients.arrays)
+        differs = find_differing_gradient(self.gradients.arrays, self.gradients.compute_expected())
         return f"{call} --cotangent '{flow}'{' --rules loop' if differs else ''}"
 
     @cached_property
@@ -149,28 +148,26 @@ class FuzzCase:
 
     @cached_property
     def gradients(self) -> Gradients:
-        """By the framework's convention, data that takes no part not counted."""
-        own = self._framework_gradients
-        convention = own.convention._replace(counts_absent_data=False)
-        return Gradients(own.trace, own.cotangent, convention)
-
-    @cached_property
-    def _framework_gradients(self) -> Gradients:
-        """As the framework gives them, for which `gscli grad` answers."""
+        """By the framework's convention, as `gscli grad` has them."""
         assert isinstance(self.expected_result, Trace)
         return trace_gradients(self.expected_result, self.cotangent)
 
     def expected_tensors(self) -> dict[str, Array]:
         """What the rules give: the output, under no name, and the gradients asked for."""
         assert isinstance(self.expected_result, Trace)
-        flows = self.gradients.arrays if self.has_gradients else {}
+        flows = self.gradients.compute_expected() if self.has_gradients else {}
         return Reply("output", self.expected_result.output, gradients=flows).tensors
 
 
-MismatchKind: TypeAlias = Literal[
+# Kinds where the output is right.
+GradientKind: TypeAlias = Literal["gradient", "gradient-refused", "tie", "writer", "absent-data"]
+
+MismatchKind: TypeAlias = GradientKind | Literal[
     "value", "shape", "dtype", "refuses", "crash", "hang", "memory", "garbage", "unsteady",
-    "answers", "winner", "open", "sequence", "gradient", "gradient-refused", "tie", "writer",
+    "answers", "winner", "open", "sequence",
 ]  # fmt: skip
+
+GRADIENT_KINDS: tuple[MismatchKind, ...] = get_args(GradientKind)
 
 # Every kind of difference in words.
 MISMATCH_WORDS: dict[MismatchKind, str] = {
@@ -191,10 +188,8 @@ MISMATCH_WORDS: dict[MismatchKind, str] = {
     "gradient-refused": "refuses the gradient of what the rules allow",
     "tie": "another share of the gradient at ties",
     "writer": "another choice among several writers of a cell in the gradient",
+    "absent-data": "counts data that takes no part among those that share the gradient",
 }
-
-# Kinds where the output is right.
-GRADIENT_KINDS: tuple[MismatchKind, ...] = ("gradient", "gradient-refused", "tie", "writer")
 
 # Kinds that are a refusal, with its words as their reason.
 REFUSALS: tuple[MismatchKind, ...] = ("refuses", "gradient-refused")
@@ -266,27 +261,31 @@ def find_output_mismatch(
 
 
 def _compare_gradients(own: Gradients, answer: Reply) -> Mismatch | None:
-    """What is wrong with the gradients of an answer; inputs without one are left out."""
+    """What is wrong with the gradients of an answer; inputs without one are left out, and refusals
+    where the framework itself has none.
+    """
     from gscli.lab.gradient_causes import CHOICES
     from gscli.lab.gradient_comparison import find_differing_gradient
 
     if answer.status == "error":
-        return Mismatch("gradient-refused", normalize_message(answer.text))
+        return None if own.missing else Mismatch("gradient-refused", normalize_message(answer.text))
     theirs = {name: flow for name, flow in (answer.gradients or {}).items() if flow is not None}
-    wrong = find_differing_gradient(own.arrays, theirs)
+    wrong = find_differing_gradient(own.compute_expected(), theirs)
     if wrong is None:
         return None
     for choice in CHOICES.values():
-        other = own.compute(own.convention._replace(**choice))
-        if find_differing_gradient(other, theirs) is None:
+        if find_differing_gradient(own.compute_expected(**choice), theirs) is None:
             return Mismatch("tie" if "ties" in choice else "writer", wrong)
-    return Mismatch("gradient", wrong)
+    is_counted = find_differing_gradient(own.arrays, theirs) is None
+    return Mismatch("absent-data" if is_counted else "gradient", wrong)
 
 
 def lacks_gradients(trial: FuzzCase, answer: Reply) -> bool:
     """Whether an answer has no gradient of a tensor to which the rules give one."""
-    if answer.status != "output" or isinstance(trial.expected_result, GscliError):
+    if answer.output is None or isinstance(trial.expected_result, GscliError):
         return False
+    if answer.status == "error":
+        return bool(trial.gradients.missing)
     own = {*answer.tensors, f"gradient of {VALUE}"}
     return any(flow.any() for name, flow in trial.expected_tensors().items() if name not in own)
 

@@ -805,7 +805,7 @@ def test_a_formula_holds_for_ties_with_data_and_for_what_is_dropped(
     assert equation in " ".join(shown.split())
 
 
-MISSING = {"torch": "no gradient of scatter with reduce", "tensorflow": "through a variable",
+MISSING = {"torch": "PyTorch itself has no gradient of scatter", "tensorflow": "through a variable",
            "jax": "only with unique_indices=True"}  # fmt: skip
 
 
@@ -816,6 +816,11 @@ MISSING = {"torch": "no gradient of scatter with reduce", "tensorflow": "through
         ("torch scatter [1.0,2] [0] --value 3 --dim 0 --reduce multiply", True),
         ("torch scatter [1.0,2] [0] [3.0] --dim 0", False),
         ("torch scatter-reduce [1.0,2] [0] [3.0] --dim 0 --reduce sum", False),
+        ("torch scatter-reduce [1.0,2] [0] [3.0] --dim 0 --reduce max", True),
+        ("torch scatter-reduce [1.0,2] [0] [3.0] --dim 0 --reduce min", True),
+        ("torch scatter-reduce [1.0,2] [0] [3.0] --dim 0 --reduce amin", False),
+        ("torch scatter-reduce [1.0,2] [0] [3.0] --dim 0 --reduce mean", False),
+        ("torch segment-reduce [1.0,2] [2] --reduce max", False),
         ("tensorflow scatter-nd-update [1.0,2] [[0]] [3.0]", True),
         ("tensorflow scatter-nd-max [1.0,2] [[0]] [3.0]", True),
         ("tensorflow tensor-scatter-nd-max [1.0,2] [[0]] [3.0]", False),

@@ -152,6 +152,8 @@ def write_report(case: FuzzCase, on: str, python: str) -> Iterator[tuple[str, by
     mismatch = find_mismatch(case, reply)
     if mismatch is None and case.is_unchecked:  # fuzz does not blame it, `help findings` tells it
         mismatch = Mismatch("answers") if reply.status == "output" else None
+    if mismatch is None and reply.status == "error":  # of what `gscli grad` says that it is missing
+        mismatch = Mismatch("gradient-refused")
     assert mismatch is not None, f"{hello.title} is right by now: {case.command}"
     finding = FuzzFinding(case, mismatch, reply._replace(text=PATHS.sub("FILE", reply.text)))
     script = write_script(case, on, format_expected(finding))

@@ -12,7 +12,10 @@ import pytest
 from shell import call_gscli
 
 from gscli.files.formats.jsonarray import load_json
+from gscli.frameworks import find_operator
 from gscli.runtimes.peer import answer_request
+from gscli.runtimes.protocol import Reply
+from gscli.runtimes.trials import MISMATCH_WORDS, FuzzCase, find_mismatch, lacks_gradients
 
 WRONG = f"{sys.executable} -S {Path(__file__).parent / 'wrong.py'}"
 FUZZ = ("fuzz", "onnx.gather", "--grad", "--cases", "40", "--on")
@@ -100,3 +103,30 @@ def test_gscli_answers_as_the_rules_have_it_where_a_framework_has_a_flaw() -> No
     words = ("torch.scatter-reduce", "--grad", "--cases", "50", "-q")
     done = call_gscli("fuzz", *words, "--on", f"{sys.executable} -m gscli batch --serve")
     assert (done.returncode, b" 0 differ" in done.stdout) == (0, True)
+
+
+def reduce_into_a_tie(reduce: str) -> FuzzCase:
+    """A call in which data that takes no part equals the one update of its cell."""
+    inputs = {"input": np.array([2.0]), "index": np.array([0]), "src": np.array([2.0])}
+    attrs = {"dim": 0, "reduce": reduce, "include_self": False}
+    return FuzzCase(find_operator("torch.scatter_reduce"), inputs, attrs, has_gradients=True)
+
+
+@pytest.mark.parametrize(("reduce", "kind"), [("max", None), ("amax", "gradient-refused")])
+def test_a_gradient_that_gscli_says_is_missing_is_not_held_against_a_runtime(
+    reduce: str, kind: str | None
+) -> None:
+    """PyTorch 2.13.0 takes max and min forward alone, as `gscli grad` says."""
+    case, refusal = reduce_into_a_tie(reduce), Reply("error", np.array([2.0]), "RuntimeError: max")
+    mismatch = find_mismatch(case, refusal)
+    assert (mismatch and mismatch.kind) == kind
+    assert lacks_gradients(case, refusal) is (kind is None)
+
+
+@pytest.mark.parametrize(("share", "kind"), [(1.0, None), (0.5, "absent-data"), (2.0, "gradient")])
+def test_data_that_takes_no_part_and_is_counted_is_told(share: float, kind: str | None) -> None:
+    gradients = {"input": np.array([0.0]), "src": np.array([share])}
+    answer = Reply("output", np.array([2.0]), gradients=gradients)
+    mismatch = find_mismatch(reduce_into_a_tie("amax"), answer)
+    assert (mismatch and mismatch.kind) == kind
+    assert "data that takes no part" in MISMATCH_WORDS["absent-data"]

@@ -8,7 +8,8 @@ The columns of --grad: who is given the gradient among values that equal a maxim
 those that set one cell (several writers). Where a maximum is NaN, the NaN among the values are
 given it as in a tie (holds), or all are given NaN (spreads) or 0; segments are operators without
 data to begin with. Data that takes no part in a maximum and equals it counts among those that
-share, or not. Last stand reductions and calls that have no gradient there, or none of updates.
+share, or not. Last stand reductions and operators of which some calls, or all, have no gradient
+there, or none of updates.
 
 \b
 Examples:
@@ -72,10 +73,7 @@ def rules(
         from gscli.views.words.gradient_words import CONVENTION_HEADS, describe_convention
 
         heads, cells = CONVENTION_HEADS, [*map(describe_convention, CONVENTIONS.values())]
-        document = {
-            name: {**convention._asdict(), "missing": dict(convention.missing)}
-            for name, convention in CONVENTIONS.items()
-        }
+        document = {name: convention._asdict() for name, convention in CONVENTIONS.items()}
 
     def make_text() -> str:
         if markdown:

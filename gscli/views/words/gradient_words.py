@@ -57,7 +57,7 @@ TIES = {
 }
 
 
-CONVENTION_HEADS = ("rules", "ties", "several writers", "NaN", "data without part", "no gradient")
+CONVENTION_HEADS = ("rules", "ties", "several writers", "NaN", "data without part", "gradient gaps")
 
 
 def describe_convention(convention: Convention) -> list[str]:
@@ -67,12 +67,13 @@ def describe_convention(convention: Convention) -> list[str]:
     ['loop', 'first', 'last', 'holds', '–', '–']
     """
     nan = {"hold": "holds", "spread": "spreads", "vanish": "gives 0"}
+    gaps = (what.rpartition(".")[2].partition(" ")[0] for what in convention.missing)
     kinds = dict.fromkeys((nan[convention.nan_ties], nan[convention.nan_segments]))
     return [
         convention.name, convention.ties, convention.writers,
         ", ".join(kinds) + (" in segments" if len(kinds) > 1 else ""),
         "counts" if convention.counts_absent_data else "–",
-        ", ".join(what.rpartition(".")[2] for what, _ in convention.missing) or "–",
+        ", ".join(dict.fromkeys(gaps)) or "–",
     ]  # fmt: skip
 
 
