@@ -73,7 +73,8 @@ CandidateCause: TypeAlias = tuple[str, Array]
 
 def iter_mistakes(call: CallVariants) -> Iterator[CandidateCause]:
     """Every mistake that has an answer for this call, the plainest first; refusals are left out."""
-    for table in (_layout_mistakes, _attribute_mistakes, order_mistakes, _input_mistakes):
+    tables = _layout_mistakes, _attribute_mistakes, order_mistakes, _input_mistakes
+    for table in (*tables, _result_mistakes):
         yield from run_candidates(table(call))
 
 
@@ -347,13 +348,17 @@ def _input_mistakes(call: CallVariants) -> DeferredRuns:
     layout, inputs = call.trace.layout, call.trace.call_inputs
     sources = layout.index_inputs
     indices = sources[0] if len(sources) == 1 and sources[0] in inputs else ""
+    of_indices = _index_transforms(call.trace, indices)
     of_updates, of_data = _update_transforms(layout), dict(_DATA_TRANSFORMS)
     if layout.reduction not in ("add", "sub"):  # of those a sum is the other one
         of_updates["updates have the other sign"] = np.negative
     if any(axis.column is None for axis in layout.axes[:1]):
         of_data["the first batch of data is used for every batch"] = _repeat_first
+    # Data that is read with all its axes turned is read by vectors in reverse order.
+    is_read = layout.kind == "gather" and _VECTOR_TRANSFORMS.keys() <= of_indices.keys()
+    turned = (*range(len(layout.column_axes)),)[::-1] if is_read else ()
     changed = (
-        ("indices are", indices, _index_transforms(call.trace, indices)),
+        ("indices are", indices, of_indices),
         ("updates are", layout.value_names[1] or "", of_updates),
         ("data is", layout.data_name or "", of_data),
     )
@@ -366,11 +371,19 @@ def _input_mistakes(call: CallVariants) -> DeferredRuns:
             yield cause, partial(call.with_inputs, {name: change})
         for order in _other_orders(array):
             transpose = partial(np.transpose, axes=order)
-            yield f"{name} is transposed", partial(call.with_inputs, {name: transpose})
+            if (name, order) != (layout.data_name, turned):
+                yield f"{name} is transposed", partial(call.with_inputs, {name: transpose})
     for name in [key for key, array in inputs.items() if array.dtype.kind == "b"]:
         yield f"true and false of {name} are swapped", partial(call.with_inputs, {name: np.invert})
-    output, is_whole = call.trace.output, call.cells is None and not call.trace.is_refused
-    for order in _other_orders(output) if is_whole else ():
+
+
+def _result_mistakes(call: CallVariants) -> DeferredRuns:
+    layout, output = call.trace.layout, call.trace.output
+    # Of single cells that indices name along one axis the result lies as the indices do.
+    deepest = max((call.trace.inputs[name].ndim for name in layout.index_inputs), default=0)
+    is_apart = layout.kind == "scatter" or len(layout.view_shape) > 1 or deepest < output.ndim
+    is_whole = call.cells is None and not call.trace.is_refused
+    for order in _other_orders(output) if is_whole and is_apart else ():
         yield "the result is transposed", partial(np.transpose, output, order)
     for dtype in _NARROWER.get(layout.dtype, ()):
         yield f"it is computed in {dtype}", partial(_round_to_dtype, call, dtype)

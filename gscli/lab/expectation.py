@@ -53,9 +53,7 @@ SHIFT_COUNT, MAX_SHIFTED_CELLS = 20, 4096
 # Differing cells, up to which several mistakes may give the same by chance.
 FEW_CELLS = 16
 
-_TOO_SMALL = (
-    "so few cells do not tell these apart: try more entries, in no order, some twice, on arange:5x4"
-)
+_TOO_SMALL = "so few cells do not tell these apart: try more entries, in no order, some twice"
 
 # Entries that are looked through for those that reach a differing cell.
 MAX_SEARCHED_ENTRIES = 1000
@@ -299,7 +297,9 @@ class OutputDiagnosis:
         lines += [f"  {fit.cause}{_describe_cause_reach(fit)}" for fit in self.causes]
         few = (self.difference.differing_count or self.expected.size) <= FEW_CELLS
         if few and sum(not fit.is_rule_set for fit in self.causes) > 1:
-            lines.append(_TOO_SMALL)
+            layout = self.trace.layout
+            shape = "x".join(map(str, range(len(layout.data_shape) + 3, 3, -1)))
+            lines.append(_TOO_SMALL + f", on arange:{shape}" * bool(layout.data_name and shape))
         return lines
 
     def to_dict(self, write_cause: Callable[[str], str] = str) -> dict[str, object]:

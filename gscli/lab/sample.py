@@ -238,7 +238,9 @@ def order_mistakes(call: CallVariants) -> DeferredRuns:
     # A cell meets its updates one after the other, and nothing else happens to it.
     elif rule.divisor is None and rule.epilogue is None and layout.include_self:
         alone = "of updates to the same cell only the {} one counts".format
-        orders = {alone(kept): kept for kept in ("last", "first")}
+        # Without a value of its own a cell has the last update where the reduction is missing.
+        is_owned = layout.data_name is not None or call.trace.attributes.get("initial") is not None
+        orders = {alone(kept): kept for kept in ("last", "first")[not is_owned :]}
         orders["updates are combined in reverse order"] = "reverse"
     for cause, kept in orders.items():
         yield cause, partial(_run_in_order, call, every, kept)

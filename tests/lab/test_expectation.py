@@ -587,7 +587,7 @@ def test_indices_that_stand_twice_tell_apart_what_distinct_ones_do_not() -> None
 def test_causes_that_an_example_is_too_small_for_are_told_the_plainest_first() -> None:
     inputs = {"data": np.array([1, 2, 3]), "indices": np.array([0, 1]), "updates": np.array([4, 5])}
     found = told("onnx.scatter_elements", inputs, {}, np.array([5, 4, 3]))
-    advice = "try more entries, in no order, some twice, on arange:5x4"
+    advice = "try more entries, in no order, some twice, on arange:4"
     assert found.describe()[-1] == f"so few cells do not tell these apart: {advice}"
     one = told("onnx.scatter_elements", inputs, {}, np.array([4, 1, 3]))
     assert not any("apart" in line for line in one.describe())
@@ -603,6 +603,126 @@ def test_causes_that_an_example_is_too_small_for_are_told_the_plainest_first() -
     )
     assert [fit.is_rule_set for fit in rules.causes] == [True, False]
     assert "apart" not in rules.describe()[-1]
+
+
+def mistakes_told(
+    name: str, inputs: dict[str, Array], attrs: dict[str, Any], expected: Array
+) -> tuple[list[str], str]:
+    """The causes that are mistakes, and what the last line advises to try, if it does."""
+    found = told(name, inputs, attrs, expected)
+    causes = [fit.cause for fit in found.causes if not fit.is_rule_set]
+    return causes, found.describe()[-1].partition("apart: try ")[2]
+
+
+REVERSED = "the numbers of each index vector are read in reverse order"
+CUBE = np.arange(27.0).reshape(3, 3, 3)
+BOX = np.arange(120.0).reshape(6, 5, 4)
+TRIPLES = np.array([[0, 1, 2], [2, 1, 1], [0, 0, 2], [1, 2, 0]])
+ALONG_ONE_AXIS = np.array([[0, 3], [2, 2], [1, 0]])
+
+
+@pytest.mark.parametrize(
+    ("name", "inputs", "expected", "cause"),
+    [
+        ("onnx.gather_nd", {"data": DATA, "indices": PAIRS}, DATA.T[tuple(PAIRS.T)], REVERSED),
+        ("tensorflow.gather_nd", {"params": DATA, "indices": PAIRS}, DATA.T[tuple(PAIRS.T)],
+         REVERSED),
+        ("onnx.gather_nd", {"data": BOX, "indices": TRIPLES}, BOX.T[tuple(TRIPLES.T)], REVERSED),
+        ("onnx.gather", {"data": BITS, "indices": ALONG_ONE_AXIS}, BITS[ALONG_ONE_AXIS.T],
+         "indices is transposed"),
+        ("torch.take", {"input": DATA, "index": ALONG_ONE_AXIS},
+         DATA.reshape(-1)[ALONG_ONE_AXIS.T], "index is transposed"),
+    ],
+)  # fmt: skip
+def test_what_is_one_thing_in_every_such_call_is_told_once(
+    name: str, inputs: dict[str, Array], expected: Array, cause: str
+) -> None:
+    """No entries would tell data.T[i, j] from data[j, i]; so nothing is advised."""
+    assert mistakes_told(name, inputs, {}, expected) == ([cause], "")
+
+
+def test_data_turned_otherwise_than_vectors_are_is_told() -> None:
+    swapped = CUBE.transpose(1, 0, 2)[tuple(TRIPLES.T)]
+    causes, _ = mistakes_told("onnx.gather_nd", {"data": CUBE, "indices": TRIPLES}, {}, swapped)
+    assert causes == ["data is transposed"]
+    row = DATA.T[[1, 3]]
+    vectors = {"data": DATA, "indices": np.array([[1], [3]])}
+    assert mistakes_told("onnx.gather_nd", vectors, {}, row)[0] == ["data is transposed"]
+    columns = {"input": DATA, "indices_0": PAIRS[:, 0], "indices_1": PAIRS[:, 1]}
+    turned = DATA.T[tuple(PAIRS.T)]
+    assert "input is transposed" in mistakes_told("torch.index", columns, {}, turned)[0]
+
+
+def test_the_result_of_an_axis_that_no_index_has_may_be_transposed() -> None:
+    found = gscli.trace("numpy.getitem", {"a": BITS, "indices": ([0, 2, 1], None)})
+    wrong = OutputDiagnosis(found, BITS[None, [0, 2, 1]], "want")
+    assert [fit.cause for fit in wrong.causes] == ["the result is transposed"]
+
+
+MISSING = "the reduction is missing: updates replace what is there"
+# What a sum may have been instead, each as a loop over the updates of a cell.
+INSTEAD: dict[str, Callable[[float, list[float]], float]] = {
+    MISSING: lambda _, news: news[-1],
+    "updates are multiplied": lambda old, news: float(np.prod([old or 1.0, *news])),
+    "the largest is kept": lambda old, news: max(old, *news),
+    "of updates to the same cell only the last one counts": lambda old, news: old + news[-1],
+}
+
+
+def reduced(cause: str, data: Array, at: Array, news: Array) -> Array:
+    """What the loop of this name gives, for rows of data."""
+    output = data.copy()
+    for row in set(at.tolist()):
+        for column in np.ndindex(data.shape[1:]):
+            there = news[at == row][(slice(None), *column)].tolist()
+            output[(row, *column)] = INSTEAD[cause](float(data[(row, *column)]), there)
+    return output
+
+
+def test_an_advice_is_followed_to_its_end_on_data_of_its_rank() -> None:
+    inputs, turned = {"data": CUBE, "indices": TRIPLES}, CUBE.T[tuple(TRIPLES.T)]
+    told_first = mistakes_told("onnx.gather_nd", inputs, {}, turned)
+    column_major = "data is read in column-major order"
+    advice = "more entries, in no order, some twice, on arange:6x5x4"
+    assert told_first == ([REVERSED, column_major], advice)
+    inputs = {"data": BOX, "indices": np.concatenate([TRIPLES, TRIPLES[::-2], TRIPLES[1:2, ::-1]])}
+    flat = BOX.reshape(-1, order="F").reshape(BOX.shape)
+    for data, cause in ((BOX.T, REVERSED), (flat, column_major)):
+        expected = data[tuple(inputs["indices"].T)]
+        assert mistakes_told("onnx.gather_nd", inputs, {}, expected) == ([cause], "")
+
+
+def test_an_advice_is_followed_to_its_end_on_data() -> None:
+    cause = "of updates to the same cell only the last one counts"
+    inputs = {"data": np.arange(1.0, 4), "indices": np.array([[2], [2]]), "updates": BITS[:2]}
+    causes, advice = mistakes_told(
+        "onnx.scatter_nd", inputs, {"reduction": "add"}, np.array([1.0, 2, 8])
+    )
+    assert causes == [cause, "the first entry is left out"]
+    assert advice == "more entries, in no order, some twice, on arange:4"
+    data, at = np.arange(4.0), np.array([3, 0, 2, 3, 1, 0, 2])
+    inputs = {"data": data, "indices": at[:, None], "updates": np.arange(7.0) + 50}
+    for expected, named in (
+        (reduced(cause, data, at, inputs["updates"]), cause),
+        (scattered(data, at[1:, None], inputs["updates"][1:], add), "the first entry is left out"),
+    ):
+        told_now = mistakes_told("onnx.scatter_nd", inputs, {"reduction": "add"}, expected)
+        assert told_now == ([named], "")
+
+
+def test_an_advice_is_followed_to_its_end_without_data() -> None:
+    """Only a call that has data is told to try others."""
+    at, news = np.array([1, 1, 3]), np.array([1.0, 2, 3])
+    inputs = {"indices": at[:, None], "updates": news, "shape": np.array([5])}
+    expected = reduced(MISSING, np.zeros(5), at, news)
+    causes, advice = mistakes_told("tensorflow.scatter_nd", inputs, {}, expected)
+    assert causes == [*[*INSTEAD][:3], "the first entry is left out"]
+    assert advice == "more entries, in no order, some twice"
+    at, news = np.array([4, 1, 0, 1, 4, 0]), np.array([3.0, 5, 7, 2, 4, 6])
+    inputs = {"indices": at[:, None], "updates": news, "shape": np.array([5])}
+    for cause in [*INSTEAD][:3]:
+        expected = reduced(cause, np.zeros(5), at, news)
+        assert mistakes_told("tensorflow.scatter_nd", inputs, {}, expected) == ([cause], "")
 
 
 def test_what_chance_gives_too_is_no_cause() -> None:
