@@ -206,6 +206,7 @@ def test_every_lesson_asks_and_keeps_its_answer(
     before, heading, exercise = lesson.text.partition("\n## Try it\n\n")
     assert heading
     assert exercise.partition("\n")[0].endswith((".", "?"))
+    assert "```" not in exercise.partition("<details>")[0]  # a screen tells what is asked
     (answer,) = lessons.ANSWER.findall(lesson.text)
     assert lessons.parse_sessions(answer)
     assert "<details>" not in before
