@@ -597,5 +597,5 @@ def make_view_options(settings: Settings, *, is_for_file: bool = False) -> "View
         utf8=is_for_file or (target.utf8 and not settings.plain),
         full=settings.full, rows=settings.rows, slice=settings.slice, limit=settings.limit,
         precision=settings.precision, edge=1 if settings.edge is None else settings.edge,
-        show=tuple(settings.show.split(",")) if settings.show else None,
+        show=tuple(settings.show.split(",")) if settings.show else None, hints=not is_for_file,
     )  # fmt: skip

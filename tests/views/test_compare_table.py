@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -165,6 +166,29 @@ def test_lines_is_an_option(capsys: pytest.CaptureFixture[str]) -> None:
     assert "wrap around" in capsys.readouterr().out
     assert run_safely(["compare", "gather", "[10,20,30]", "[0,-1,7]", "--lines", "--svg", "-"]) == 1
     assert ">wrap<" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["compare", "gather", "[10,20,30]", "[0,-1,7]"],
+        ["compare", "gather", "[[1,2],[3,4]]", "[0,0]", "--lines"],
+        ["gather", "arange:100x40", "arange:60"],
+    ],
+    ids=["table", "lines", "map"],
+)
+def test_a_figure_names_no_options_of_the_screen(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A slide or a paper has no command line to try them on."""
+    run_safely(words)
+    shown = capsys.readouterr().out
+    assert any(word in shown for word in ("--lines", "--rows"))
+    run_safely([*words, "--svg", "-", "-q"])
+    drawn = "".join(re.findall(">([^<]+)<", capsys.readouterr().out))
+    assert "indices" in drawn
+    assert "--" not in drawn
+    assert "explain" not in drawn
 
 
 def test_an_equal_value_of_another_shape_is_no_other_value() -> None:

@@ -44,7 +44,7 @@ class ComparisonView(Drawing):
         answers, ruler = self.answers, self._number_line(width)
         is_table = bool(answers.columns) and not (self.options.lines and ruler)
         body = self._table(width) if is_table else []
-        hint = "  as number lines: --lines" * bool(self.options.hints and ruler and body)
+        hint = "  as number lines: --lines" * bool(ruler and body)
         if self.options.lines and not ruler:
             hint = "  --lines draws one short axis where rule sets part, in 80 columns or more"
         base, ruler = self._render_base(width), None if is_table else ruler
@@ -53,7 +53,9 @@ class ComparisonView(Drawing):
         for text in answers.list_footnotes():
             lines += self.wrap(text, width, self.look.dim, indent="  ")
         lines += self.wrap(answers.summary(), width, self.look.bold, indent="  ")
-        return lines + self.wrap(hint, width, self.look.dim, indent="  ") * bool(hint)
+        if hint and self.options.hints:
+            lines += self.wrap(hint, width, self.look.dim, indent="  ")
+        return lines
 
     def _heading(self, width: int) -> list[Line]:
         title, call = f"compare {self.comparing.concept}", self.answers.call
