@@ -626,6 +626,7 @@ def test_steps_and_the_page_say_the_gradient_of_each_update(
         frame = " ".join(frames[number].split())
         assert f"gradient of {updates}[{number}] = {value:.4g}" in frame
         assert f"g({updates})[i] = " in frame
+        assert ("input" in inputs) == ("g(input) = " in frame)
         assert float(facts["entries"][number]["value"]) == pytest.approx(value, abs=1e-4)
     assert "grad " in page.read_text()
 

@@ -350,9 +350,10 @@ def explain_entry(teller: Describer, entry: Entry) -> list[str]:
     Rule: ONNX gather, opset 13.
     """
     trace, formula = teller.trace, Formula(teller.trace)
-    equation = formula.equation if trace.words is None else trace.words.equations[0]
+    equation, *others = trace.words.equations if trace.words else (formula.equation,)
     place = formula.format_bindings(entry) if "[" in equation else ""
     lines = [f"{equation} with {place}." if place else f"{equation}."]
+    lines += [f"{other}." for other in others]
     lines += [f"{i.words()}: {describe_index(teller, i, 'rule')}." for i in entry.adjustments]
     if entry.target is None and not entry.adjustments:
         lines.append("The window lies outside the data.")
