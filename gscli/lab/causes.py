@@ -49,6 +49,28 @@ MAX_TRANSPOSED_AXES = 4
 MAX_TRANSFORMED_BYTES = 64 << 20
 
 
+# Entries named of those that reach some cells, and how many of them at most stand in a sentence.
+MAX_NAMED_ENTRIES, MAX_LISTED_ENTRIES = 1000, 8
+
+
+class EntryNames(Record):
+    """Some entries by their letters: the first of them, of `total`.
+
+    >>> EntryNames(("a", "b", "entry 7,000"), 5).text
+    'a, b, 7,000 and 2 more'
+    """
+
+    names: tuple[str, ...] = ()
+    total: int = 0
+
+    @property
+    def text(self) -> str:
+        """The first ones, and how many more there are."""
+        listed = [name.removeprefix("entry ") for name in self.names[:MAX_LISTED_ENTRIES]]
+        more = f" and {self.total - len(listed):,} more" if self.total > len(listed) else ""
+        return ", ".join(listed) + more
+
+
 class PossibleCause(Record):
     """A cause, and how many differing cells it explains; `is_exact`: it gives the whole answer;
     `is_rule_set`: it is somebody's rules, and no mistake.
@@ -56,7 +78,7 @@ class PossibleCause(Record):
 
     cause: str
     cells: int
-    entries: tuple[str, ...]
+    entries: EntryNames
     is_exact: bool
     is_rule_set: bool = False
 

@@ -14,7 +14,9 @@ from gscli.base.words import entry_name, format_count, sanitize
 from gscli.disk import mapped
 from gscli.files import LoadedInput
 from gscli.lab.causes import (
+    MAX_NAMED_ENTRIES,
     CandidateCause,
+    EntryNames,
     PossibleCause,
     iter_mistakes,
     iter_modes,
@@ -32,11 +34,12 @@ from gscli.lab.difference import (
 from gscli.lab.sample import (
     CallVariants,
     find_reading_entries,
+    iter_reaching_updates,
     read_untouched,
     run_at_cells,
     take_cells,
 )
-from gscli.layout.axes import Box
+from gscli.plan.plan import ValidatedPlan
 from gscli.stream import open_result
 from gscli.traces import Trace
 from gscli.traces.entries import iter_entries
@@ -44,8 +47,9 @@ from gscli.traces.entries import iter_entries
 # Cells of an answer up to which every cause is tried as a whole; some cells of a larger one.
 MAX_FULL_SEARCH_CELLS = 1 << 22
 
-# Cells of a large answer, evenly spread, that are tried beside differing ones.
-SPREAD_SAMPLE_COUNT = 512
+# Cells of a large answer, evenly spread, that are tried beside differing ones, and the first
+# entries, whose cells are tried, too.
+SPREAD_SAMPLE_COUNT, SAMPLED_ENTRY_COUNT = 512, 1000
 
 # How often differing cells, and how many of them, change places to see what fits by chance.
 SHIFT_COUNT, MAX_SHIFTED_CELLS = 20, 4096
@@ -54,9 +58,6 @@ SHIFT_COUNT, MAX_SHIFTED_CELLS = 20, 4096
 FEW_CELLS = 16
 
 _TOO_SMALL = "so few cells do not tell these apart: try more entries, in no order, some twice"
-
-# Entries that are looked through for those that reach a differing cell.
-MAX_SEARCHED_ENTRIES = 1000
 
 
 def diagnose_output(trace: Trace, expected: LoadedInput, tolerance: Tolerance) -> OutputDiagnosis:
@@ -96,11 +97,14 @@ class OutputDiagnosis:
         return differing_cells(actual, expected, self.tolerance)
 
     @cached_property
-    def differing_entries(self) -> tuple[str, ...]:
-        """Letters of the entries that reach a differing cell, as far as they are looked through."""
+    def differing_entries(self) -> EntryNames:
+        """The entries that reach a differing cell: of several writers one of those tried."""
         if not self.difference.has_same_shape or not self.difference.differing_count:
-            return ()
-        return self.find_letters(self._cells_at(np.flatnonzero(self._sampled_expectation[1])))
+            return EntryNames()
+        entries = self._entries_at(np.flatnonzero(self._sampled_expectation[1]))
+        # Each slice of a gather's output, or each cell, is read by an entry of its own.
+        total = self.differing_slice_count or self.difference.differing_count
+        return entries._replace(total=total) if self.writing_plan is None else entries
 
     @property
     def differing_slice_count(self) -> int:
@@ -110,42 +114,34 @@ class OutputDiagnosis:
         """
         return self._slices.count if self._slices and self.difference.differing_count else 0
 
-    def _cells_at(self, positions: Indices) -> Indices:
-        """Some of the cells on which causes are tried, by their flat numbers."""
-        return positions if self.sampled_cells is None else self.sampled_cells[positions]
+    def _entries_at(self, positions: Indices) -> EntryNames:
+        """The entries that reach some of the cells on which causes are tried."""
+        cells = positions if self.sampled_cells is None else self.sampled_cells[positions]
+        return self.find_entries(cells)
 
-    def find_letters(self, numbers: Sequence[int] | Indices) -> tuple[str, ...]:
-        """Letters of the entries that reach one of some flat cells of the output.
+    def find_entries(self, numbers: Sequence[int] | Indices) -> EntryNames:
+        """The entries that reach one of some flat cells of the output, which ascend.
 
-        All of those that read them; of those that write or are folded into them the first
-        MAX_SEARCHED_ENTRIES.
+        All of those that read them are named; of those that write or are folded into them the
+        first MAX_NAMED_ENTRIES.
         """
-        cells = np.asarray(numbers, np.int64)
-        if not self.has_several_writers:
-            entries, _ = find_reading_entries(self.trace.layout, cells)
-            return tuple(map(entry_name, np.unique(entries).tolist()))
-        shape = self.expected.shape
-        places = np.array(np.unravel_index(cells, shape) if shape else np.empty((0, cells.size)))
-        names = []
-        for number, box in self._entry_boxes:
-            low, high = np.array(box, np.int64).reshape(-1, 2).T[:, :, None]
-            if ((low <= places) & (places < high)).all(axis=0).any():
-                names.append(entry_name(number))
-        return tuple(names)
-
-    @property
-    def has_several_writers(self) -> bool:
-        """Whether several entries may reach a cell: of a scatter, and where a gather folds."""
-        return self.trace.kind == "scatter" or self.trace.layout.fold is not None
+        cells, plan = np.asarray(numbers, np.int64), self.writing_plan
+        if plan is None:
+            readers = np.unique(find_reading_entries(self.trace.layout, cells)[0])
+            return EntryNames(tuple(map(entry_name, readers.tolist())), readers.size)
+        names, total = list[str](), 0
+        for entries, _, _ in iter_reaching_updates(plan, cells, range(plan.layout.entry_count)):
+            writers = entries[np.diff(entries, prepend=-1) > 0]  # they ascend
+            names += map(entry_name, writers[: MAX_NAMED_ENTRIES - len(names)].tolist())
+            total += writers.size
+        return EntryNames(tuple(names), total)
 
     @cached_property
-    def _entry_boxes(self) -> list[tuple[int, Box]]:
-        """Where the first MAX_SEARCHED_ENTRIES end up in the output."""
-        gathered = self.trace.kind == "gather"
-        plan, count = self.trace.plan, min(MAX_SEARCHED_ENTRIES, self.trace.entry_count)
-        entries = iter_entries(plan, count, replayed=False)
-        boxes = [(entry.number, entry.result if gathered else entry.target) for entry in entries]
-        return [(number, box) for number, box in boxes if box is not None]
+    def writing_plan(self) -> ValidatedPlan | None:
+        """What brings entries to cells that several may reach: a scatter, or a gather's fold."""
+        if self.trace.layout.fold is None:
+            return self.trace.plan if self.trace.kind == "scatter" else None
+        return self.trace.plan.plan_fold(np.broadcast_to(0, self.trace.layout.result_shape))
 
     @cached_property
     def causes(self) -> tuple[PossibleCause, ...]:
@@ -187,7 +183,10 @@ class OutputDiagnosis:
         if not self._is_large:
             return None
         shape, size = self.expected.shape, self.expected.size
-        starts = [[start for start, _ in box] for _, box in self._entry_boxes]
+        gathered, count = self.trace.kind == "gather", self.trace.entry_count
+        entries = iter_entries(self.trace.plan, min(SAMPLED_ENTRY_COUNT, count), replayed=False)
+        boxes = filter(None, (entry.result if gathered else entry.target for entry in entries))
+        starts = [[start for start, _ in box] for box in boxes]
         reached = np.ravel_multi_index(tuple(np.array(starts).T), shape) if starts else []
         spread = np.linspace(0, size - 1, SPREAD_SAMPLE_COUNT).astype(np.int64)
         return np.unique(np.concatenate([self.difference.sample, reached, spread]).astype(np.int64))
@@ -226,7 +225,7 @@ class OutputDiagnosis:
         expected, apart = self._sampled_expectation
         wrong = self.differing_mask(output.reshape(-1), expected)
         if not self.has_comparable_output:
-            return None if wrong.any() else PossibleCause(cause, 0, (), is_exact=True)
+            return None if wrong.any() else PossibleCause(cause, 0, EntryNames(), is_exact=True)
         mended = np.flatnonzero(apart & ~wrong)
         if not mended.size or np.count_nonzero(wrong & ~apart):
             return None  # explains no cell, or breaks others
@@ -237,8 +236,7 @@ class OutputDiagnosis:
             or self._fits_by_chance(output.reshape(-1)[apart], expected[apart])
         ):
             return None
-        letters = self.find_letters(self._cells_at(mended))
-        return PossibleCause(cause, mended.size, letters, is_exact=is_exact)
+        return PossibleCause(cause, mended.size, self._entries_at(mended), is_exact=is_exact)
 
     @cached_property
     def _written_mask(self) -> BoolArray:
@@ -283,17 +281,17 @@ class OutputDiagnosis:
             return [f"causes of another shape are looked for up to {MAX_FULL_SEARCH_CELLS:,} cells"]
         lines = list[str]()
         if self.sampled_cells is not None:
-            share = f"{self.difference.sample.size:,} of them differing ones"
-            lines.append(f"causes are tried on {self.sampled_cells.size:,} of the cells, {share}")
+            lines.append(f"causes are tried on {self.sampled_cells.size:,} of the cells")
         if not self.causes:
             lines.append("no rule set of compare and no common mistake gives the expected answer")
             return lines
-        first = self.causes[0]
-        lines.append("the expected answer is what you get when")
+        first, head = self.causes[0], "the expected answer is"
         if not first.is_exact:
             are = "is" if first.cells == 1 else "are"
-            explained = f"{first.cells} of the differing cells {are} what you get when"
-            lines[-1] = f"nothing gives the expected answer; {explained}"
+            head = (
+                f"nothing gives the expected answer; {first.cells:,} of the differing cells {are}"
+            )
+        lines.append(f"{head} what you get when")
         lines += [f"  {fit.cause}{_describe_cause_reach(fit)}" for fit in self.causes]
         few = (self.difference.differing_count or self.expected.size) <= FEW_CELLS
         if few and sum(not fit.is_rule_set for fit in self.causes) > 1:
@@ -309,11 +307,11 @@ class OutputDiagnosis:
         document["held_against"] = self.name
         if not self.is_equal:
             if runs:
-                document["entries"] = list(self.differing_entries)
+                document["entries"] = list(self.differing_entries.names)
                 document["slices"] = self.differing_slice_count
             document["causes"] = [
                 {"cause": write_cause(fit.cause), "exact": fit.is_exact, "cells": fit.cells,
-                 "entries": list(fit.entries)}
+                 "entries": list(fit.entries.names)}
                 for fit in self.causes
             ]  # fmt: skip
             if self.sampled_cells is not None:
@@ -322,33 +320,25 @@ class OutputDiagnosis:
 
 
 def _describe_reach(diagnosis: OutputDiagnosis) -> str:
-    """How many slices differ, and which entries reach a differing cell."""
-    trace, entries = diagnosis.trace, diagnosis.differing_entries
-    count = diagnosis.differing_slice_count
+    """How many slices differ, and which entries reach a differing cell, of several writers one of
+    those on which causes are tried.
+    """
+    entries, count = diagnosis.differing_entries, diagnosis.differing_slice_count
     slices = f"in {format_count(count, 'slice')}, " if count else ""
-    total = format_count(trace.entry_count, "entry", "entries")
-    if diagnosis.has_several_writers and trace.entry_count > MAX_SEARCHED_ENTRIES:
-        total = f"the first {MAX_SEARCHED_ENTRIES:,} of {total}"
-    if not entries:
+    if diagnosis.writing_plan is not None and diagnosis.sampled_cells is not None:
+        slices += "where causes are tried "
+    total = format_count(diagnosis.trace.entry_count, "entry", "entries")
+    if not entries.total:
         return f"{slices}reached by none of {total}"
-    return f"{slices}reached by {len(entries):,} of {total}: {format_letters(entries)}"
+    return f"{slices}reached by {entries.total:,} of {total}: {entries.text}"
 
 
 def _describe_cause_reach(fit: PossibleCause) -> str:
-    noun = "entry" if len(fit.entries) == 1 else "entries"
-    reach = f" ({noun} {format_letters(fit.entries)}, {format_count(fit.cells, 'cell')})"
-    return reach if fit.entries else ""
+    noun = "entry" if fit.entries.total == 1 else "entries"
+    reach = f" ({noun} {fit.entries.text}, {format_count(fit.cells, 'cell')})"
+    return reach if fit.entries.total else ""
 
 
 def _are_few(fits: BoolArray) -> bool:
     """Whether less than three quarters of some cells fit, or none of none."""
     return bool(4 * np.count_nonzero(fits) < max(3 * fits.size, 1))
-
-
-_LISTED = 8
-
-
-def format_letters(names: Sequence[str]) -> str:
-    """The first entries of some by their letters or numbers, and how many more there are."""
-    more = f" and {len(names) - _LISTED:,} more" if len(names) > _LISTED else ""
-    return ", ".join(name.removeprefix("entry ") for name in names[:_LISTED]) + more

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from itertools import chain
 from typing import Any, TypeAlias
@@ -139,7 +139,9 @@ def _call_again(gradients: Gradients, inputs: Arrays, attrs: Arguments) -> dict[
 
 
 class GradientDiagnosis:
-    """One gradient held against another."""
+    """One gradient held against another; of its cells no entries are told."""
+
+    find_entries = None
 
     def __init__(
         self, gradients: Gradients, name: str, expected: Array, tolerance: Tolerance
@@ -154,10 +156,6 @@ class GradientDiagnosis:
         self.difference = compare_tensors(own, array, tolerance)
         comparable = self.difference.has_same_shape and not self.difference.is_equal
         self.causes = find_causes(gradients, self.name, array, tolerance) if comparable else []
-
-    def find_letters(self, _numbers: Sequence[int]) -> tuple[str, ...]:
-        """No entry is told of a cell."""
-        return ()
 
     def describe(self) -> list[str]:
         """Whether they are equal, and what would give the other one."""

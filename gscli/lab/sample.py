@@ -105,10 +105,10 @@ def restrict_scatter(plan: ValidatedPlan, cells: Indices, entries: range) -> Val
     """The scatter of those updates alone that some entries bring to flat `cells`, into these as a
     row of data.
     """
-    parts = list(_iter_reaching_updates(plan, cells, entries))
-    at = np.concatenate([np.empty(0, np.int64), *(places for places, _ in parts)])
+    parts = list(iter_reaching_updates(plan, cells, entries))
+    at = np.concatenate([np.empty(0, np.int64), *(places for _, places, _ in parts)])
     none = plan.updates_view().reshape(-1)[:0]
-    updates = np.concatenate([none, *(values for _, values in parts)])
+    updates = np.concatenate([none, *(values for _, _, values in parts)])
     return _plan_flat(plan.layout, read_untouched(plan, cells), at, updates)
 
 
@@ -132,10 +132,10 @@ def _plan_flat(layout: Layout, data: Array, at: Indices, updates: Array) -> Vali
     return Plan(flat, {"data": data, "indices": indices, "updates": updates}).validate()
 
 
-def _iter_reaching_updates(
+def iter_reaching_updates(
     plan: ValidatedPlan, cells: Indices, entries: range
-) -> Iterator[tuple[Indices, Array]]:
-    """Places among `cells` that entries write, and the updates, in entry order."""
+) -> Iterator[tuple[Indices, Indices, Array]]:
+    """Entries, places among `cells`, which ascend, that they write, and the updates, in order."""
     layout = plan.layout
     if layout.is_noop:
         return
@@ -154,7 +154,7 @@ def _iter_reaching_updates(
         grid = np.unravel_index(first + numbers, layout.addressing.entry_shape or (1,))
         view = updates if layout.addressing.entry_shape else updates[None]
         values = view[grid].reshape(len(numbers), -1, run)[np.arange(len(numbers)), steps]
-        yield places[chosen], values[chosen]
+        yield first + numbers[chosen.nonzero()[0]], places[chosen], values[chosen]
 
 
 # Causes, and what runs each.

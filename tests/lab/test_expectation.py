@@ -468,7 +468,7 @@ def test_every_exact_fit_is_listed_and_rule_sets_are_among_them() -> None:
     assert "negative indices are read as 0" in causes
     assert any("NumPy take (clip)" in cause for cause in causes)
     assert all(fit.is_exact for fit in found.causes)
-    assert found.differing_entries == ("b",)
+    assert found.differing_entries.names == ("b",)
 
 
 FROM_END, CLIPPED = "negative indices count from the end", "indices out of range are clipped"
@@ -806,13 +806,81 @@ def test_entries_are_named_however_many_there_are() -> None:
     at[2500] = -1
     trace = gscli.trace("onnx.gather", {"data": BITS, "indices": at})
     found = OutputDiagnosis(trace, BITS[np.maximum(at, 0)], "want")
-    assert len(found.differing_entries) == 1
+    assert found.differing_entries.total == 1
     assert found.describe()[1] == "reached by 1 of 3,000 entries: 2,500"
     written = gscli.trace(
         "onnx.scatter_nd", {"data": BITS, "indices": at.reshape(-1, 1), "updates": at * 1.0}
     )
     late = OutputDiagnosis(written, np.array([0.0, 5.0, 6.0, 7.0]), "want")
-    assert late.describe()[1] == "reached by none of the first 1,000 of 3,000 entries"
+    assert late.describe()[1] == "reached by 1 of 3,000 entries: 2,500"
+
+
+@pytest.mark.parametrize("kind", ["scatter", "bags"])
+def test_all_entries_are_counted_where_more_reach_a_cell_than_are_named(kind: str) -> None:
+    at = np.arange(30_000) % 10
+    name, attrs = "onnx.scatter_nd", {"reduction": "add"}
+    inputs: dict[str, Any] = {"data": np.zeros(10), "indices": at[:, None]}
+    inputs["updates"] = np.ones(at.size)
+    if kind == "bags":
+        name, attrs = "torch.embedding_bag", {"mode": "sum"}
+        inputs = {"input": np.zeros_like(at), "weight": np.ones((1, 1))}
+        inputs["offsets"] = np.arange(0, at.size, 3000)
+    trace = gscli.trace(name, inputs, attrs)
+    cells = 0 * trace.output
+    cells[2] = 1.0
+    found = OutputDiagnosis(trace, np.where(cells, 1.0, trace.output), "want")
+    letters = "c, m, w, G, Q, aa, ak, au" if kind == "scatter" else "6,000, 6,001, 6,002, 6,003, "
+    assert found.describe()[1].startswith(f"reached by 3,000 of 30,000 entries: {letters}")
+    assert found.describe()[1].endswith(" and 2,992 more")
+    assert found.find_entries([2]) == found.differing_entries
+    assert len(found.to_dict()["entries"]) == expectation.MAX_NAMED_ENTRIES  # type: ignore[arg-type]
+    replaced = OutputDiagnosis(trace, np.ones_like(trace.output), "want")
+    assert {cause.entries.total for cause in replaced.causes} <= {30_000}
+
+
+@pytest.mark.parametrize("width", [1, 3])
+def test_on_a_sample_it_is_told_what_was_counted_on_everything(
+    width: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(expectation, "MAX_FULL_SEARCH_CELLS", 0)
+    table = np.arange(8.0 * width).reshape(8, width) + 1
+    at = np.tile([-2, 1, -1], 3000)
+    trace = gscli.trace("onnx.gather", {"data": table, "indices": at})
+    found = OutputDiagnosis(trace, table[np.maximum(at, 0)], "want")
+    _, reach, tried, *_ = found.describe()
+    slices = "in 6,000 slices, " * (width > 1)
+    assert reach.startswith(f"{slices}reached by 6,000 of 9,000 entries: a, c, ")
+    names = found.differing_entries.names
+    assert reach.endswith(f" and {6000 - 8:,} more")
+    assert len(names) < 6000
+    assert found.sampled_cells is not None
+    differing = np.count_nonzero(at[found.sampled_cells // width] < 0)
+    assert tried == f"causes are tried on {found.sampled_cells.size:,} of the cells"
+    assert {cause.cells for cause in found.causes} == {differing}
+
+
+def test_of_a_sampled_scatter_it_is_told_which_cells_were_looked_at(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(expectation, "MAX_FULL_SEARCH_CELLS", 0)
+    at = np.tile(np.arange(3000), 2)
+    inputs = {"data": np.zeros(5000), "indices": at[:, None], "updates": np.ones(6000)}
+    trace = gscli.trace("onnx.scatter_nd", inputs, {"reduction": "add"})
+    found = OutputDiagnosis(trace, np.minimum(trace.output, 1), "want")
+    assert found.sampled_cells is not None
+    count = np.count_nonzero(found.sampled_cells < 3000)
+    start = f"where causes are tried reached by {2 * count:,} of 6,000 entries: a, b, "
+    assert found.describe()[1].startswith(start)
+    other = OutputDiagnosis(trace, trace.output + (np.arange(5000) == 4000), "want")
+    assert other.describe()[1] == "where causes are tried reached by none of 6,000 entries"
+
+
+def test_of_a_refused_call_no_cell_is_said_to_differ(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(expectation, "MAX_FULL_SEARCH_CELLS", 0)
+    assert run_safely(["gather", "[4,5,6,7]", "[-1,0,9]", "--expect", "[7,4,7]"]) == 65
+    assert capsys.readouterr().out.splitlines()[0] == "causes are tried on 3 of the cells"
 
 
 @pytest.mark.parametrize(("width", "slices"), [(1, ""), (2, "in 2 slices, ")])

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gscli import files
@@ -15,6 +15,7 @@ from gscli.base import UsageError
 from gscli.cli.options import Settings, make_value_error, make_view_options
 
 if TYPE_CHECKING:
+    from gscli.lab.causes import EntryNames
     from gscli.lab.difference import TensorDifference, Tolerance
     from gscli.lab.expectation import OutputDiagnosis
     from gscli.lab.gradient_causes import GradientDiagnosis
@@ -107,8 +108,8 @@ def report_difference(
     """
     difference = diagnosis.difference
     if settings.is_screen_used:
-        letters = [diagnosis.find_letters([cell.number]) for cell in difference.cells]
-        text = render_difference(difference, diagnosis.describe(), settings, letters, shown_count)
+        sentences, find_entries = diagnosis.describe(), diagnosis.find_entries
+        text = render_difference(difference, sentences, settings, find_entries, shown_count)
         sys.stdout.write("\n" * below + text)
     elif settings.is_verdict_alone:
         from gscli.views.lines import wrap_lines
@@ -120,14 +121,14 @@ def report_difference(
 
 def render_difference(
     difference: TensorDifference, sentences: Sequence[str], settings: Settings,
-    letters: Sequence[Sequence[str]] = (), shown_count: int = 0,
+    find_entries: Callable[[Sequence[int]], EntryNames] | None = None, shown_count: int = 0,
 ) -> str:  # fmt: skip
     """The sentences, and the cells that differ in a table or in sentences of their own."""
     from gscli.views.lines import render_text, wrap_lines
     from gscli.views.terminal.tables import DifferenceTable
 
     options = make_view_options(settings)
-    table = DifferenceTable(difference, options, letters)
+    table = DifferenceTable(difference, options, find_entries)
     if settings.plain:
         return wrap_lines([sentences[0], *table.describe(), *sentences[1:]], options.width)
     listed = shown_count < difference.differing_count

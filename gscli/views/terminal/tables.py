@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import chain, repeat
+from collections.abc import Callable, Iterator, Sequence
 from textwrap import wrap
 
 from gscli.base.arrays import Array
 from gscli.base.records import Record
 from gscli.base.words import format_shape
+from gscli.lab.causes import EntryNames
 from gscli.lab.difference import TensorDifference
-from gscli.lab.expectation import format_letters
 from gscli.views.cell_rows import MOST_LETTERS
 from gscli.views.choices import check_size, check_slice, take_slice
 from gscli.views.group import render_tensors
@@ -85,19 +84,19 @@ HEADS = ("cell", "is", "expected")
 
 
 class DifferenceTable(Record):
-    """The first cells in which two tensors differ; `letters` name entries by cell."""
+    """The first cells in which two tensors differ; `find_entries` names those that reach one."""
 
     differences: TensorDifference
     options: ViewOptions
-    letters: Sequence[Sequence[str]] = ()
+    find_entries: Callable[[Sequence[int]], EntryNames] | None = None
 
-    def _list_cells(self) -> Iterator[tuple[str, str, str, Sequence[str]]]:
+    def _list_cells(self) -> Iterator[tuple[str, str, str, EntryNames]]:
         """Place, both values and entries of each differing cell that is listed."""
         numbers, limit = NumberFormat(signs=choose_signs(self.options)), self.options.limit
-        shown = self.differences.cells[: SHOWN if limit is None else limit]
-        for cell, names in zip(shown, chain(self.letters, repeat(())), strict=False):
+        for cell in self.differences.cells[: SHOWN if limit is None else limit]:
+            entries = self.find_entries([cell.number]) if self.find_entries else EntryNames()
             actual, expected = map(numbers.format_exact, (cell.actual, cell.expected))
-            yield format_shape(cell.at), actual, expected, names
+            yield format_shape(cell.at), actual, expected, entries
 
     def describe(self) -> Iterator[str]:
         """A sentence for each differing cell that is listed.
@@ -105,12 +104,13 @@ class DifferenceTable(Record):
         >>> from gscli.lab.difference import compare_tensors
         >>> import numpy as np
         >>> differences = compare_tensors(np.array([1, 2]), np.array([1, 3]))
-        >>> list(DifferenceTable(differences, ViewOptions(), ["b"]).describe())
+        >>> table = DifferenceTable(differences, ViewOptions(), lambda _: EntryNames(("b",), 1))
+        >>> list(table.describe())
         ['cell [1] is 2, expected 3; reached by entry b.']
         """
-        for at, actual, expected, names in self._list_cells():
-            word = "entry" if len(names) == 1 else "entries"
-            reached = f"; reached by {word} {format_letters(names)}" if names else ""
+        for at, actual, expected, entries in self._list_cells():
+            word = "entry" if entries.total == 1 else "entries"
+            reached = f"; reached by {word} {entries.text}" if entries.total else ""
             yield f"cell {at} is {actual}, expected {expected}{reached}."
 
     def make_drawing(self, sentences: Sequence[str], *, listed: bool = True) -> Drawing:
@@ -132,9 +132,9 @@ class DifferenceTable(Record):
         return Drawing(self.options, draw)
 
     def _render(self, look: StyleSheet) -> list[Line]:
-        *columns, letters = zip(*self._list_cells(), strict=True)
-        names = [f"{own[0]}+{len(own) - 1}" if own[MOST_LETTERS:] else " ".join(own)
-                 for own in letters]  # fmt: skip
+        *columns, entries = zip(*self._list_cells(), strict=True)
+        names = [f"{own.names[0]}+{own.total - 1:,}" if own.total > MOST_LETTERS
+                 else " ".join(own.names) for own in entries]  # fmt: skip
         wide = max(map(cell_len, names))
         blocks = [
             align_right([(head, look.dim), *((text, PLAIN) for text in column)])
