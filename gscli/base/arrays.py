@@ -74,8 +74,7 @@ def dtype_name(dtype: DType) -> str:
     >>> dtype_name(np.dtype(">f4")), dtype_name(np.dtype("U7")), dtype_name(np.dtype("S7"))
     ('float32', 'str', 'S7')
     """
-    texts = {"U": "str", "S": f"S{dtype.itemsize}"}
-    return texts.get(dtype.kind) or dtype.name
+    return {"U": "str", "S": f"S{dtype.itemsize}"}.get(dtype.kind) or dtype.name
 
 
 @lru_cache(maxsize=256)
@@ -333,8 +332,8 @@ def check_chunked_size(size: int, name: str, limit: int = MAX_CHUNKED_BYTES) -> 
     problem = f"{name} lies in chunks and is too large to be held"
     where, legal = f"{name}: {size:,} bytes", f"at most {limit:,} bytes"
     hint = "gscli.run(…, out='out.zarr') and gscli OPERATOR in.zarr … -o out.zarr stream"
-    fits = not size > limit  # of chunks of unknown size it is NaN
-    check_rule(fits, problem, where, kind=LimitRefused, valid=legal, hint=hint)
+    # Of chunks of unknown size it is NaN, which is not refused.
+    check_rule(not size > limit, problem, where, kind=LimitRefused, valid=legal, hint=hint)
 
 
 class LazyArray(np.ndarray[Any, np.dtype[Any]]):

@@ -45,6 +45,8 @@ def _iter_index_notices(operator: Signature, plan: ValidatedPlan) -> Iterator[No
             return
     outcomes = count_outcomes(plan, MAX_EXAMPLES)
     for outcome, count in outcomes.counts.items():
+        if outcome == "outside" and plan.layout.policy.note:
+            yield Notice("the runtime departs from these rules", where=plan.layout.policy.note)
         notices = describe_outcome(plan.layout, outcome)
         if outcome in ("from_end", "ignored") or not any(notices):  # its callers know
             continue

@@ -138,7 +138,7 @@ def _describe_outcome(probe: Probe, *, negative: bool) -> str:
     end, skipped = "0" if negative else "the last", _describe_skip(layout)
     ignored = f"; {policy.ignored} is ignored" * (negative and policy.ignored is not None)
     words = OUTCOMES[outcome].cell.format(end=end, skipped=skipped) + ignored
-    return f"{words} ({there} there)" if there and outcome == "refused" else words
+    return f"{words} ({there} there)" if there and outcome in ("refused", "outside") else words
 
 
 def _describe_skip(layout: Layout) -> str:

@@ -316,8 +316,7 @@ def fold_coordinates(
 def _row_zero_addresses(form: CanonicalForm) -> Indices:
     """For each index number of elements the address of row 0 of its column of data."""
     batches, _, count, inner = form.result_dims
-    size = prod(form.data_dims[2:])
-    starts = np.arange(batches)[:, None, None] * size + np.arange(inner)
+    starts = np.arange(batches)[:, None, None] * prod(form.data_dims[2:]) + np.arange(inner)
     flat: Indices = np.broadcast_to(starts, (batches, count, inner)).reshape(-1)
     flat.flags.writeable = False
     return flat

@@ -86,7 +86,7 @@ class TensorRenderer:
         self._is_left_aligned = subject.array.dtype.kind in "UTOS"
         self._role: Role = "result" if subject.role == "output" else ""
         self._role = "cell" if subject.is_target else self._role
-        self._rest = look.dim if subject.dims_unmarked else PLAIN
+        self._rest = look.dim if subject.left_out == 0 else PLAIN
         self._lit_heads = sheet.find_heads() if subject.is_target and subject.full_run else {}
         self.chunks = self._fit_columns(self._measure_columns())
         self.shown = {column.place for chunk in self.chunks for column in chunk}
@@ -131,7 +131,7 @@ class TensorRenderer:
         rest = selection.plane_count - len(selection.planes)
         if not rest:
             return []
-        untouched = self.subject.dims_unmarked and not self.sheet.hides_planes()
+        untouched = self.subject.left_out == 0 and not self.sheet.hides_planes()
         fate = "untouched" if untouched else "not shown"
         return [[(f"{self.signs.across} {format_count(rest, 'plane')} {fate}", self.look.dim)]]
 

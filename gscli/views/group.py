@@ -76,8 +76,7 @@ def render_tensors(
 
 def _is_mapped(view: TensorView, options: ViewOptions) -> bool:
     """Whether a map of the tensor stands beside its sheet where that is not all of it."""
-    marks = (view.full_run or view).marks
-    return view.is_target and bool(marks) and not is_part_requested(options)
+    return view.is_target and bool((view.full_run or view).marks) and not is_part_requested(options)
 
 
 def _visible_parts(
@@ -107,8 +106,7 @@ def _render_member(painters: Sequence[TensorRenderer], options: ViewOptions) -> 
         return drawn
     from gscli.views.terminal.legend import render_map_text
 
-    marks = (view.full_run or view).marks
-    seen = render_map_text(view.array.shape, marks, first.width, first.look)
+    seen = render_map_text(view.full_run or view, first.width, first.look)
     if not is_region:
         return [seen, *drawn]
     count = f"{format_count(len(drawn), 'neighbourhood')}, close up"

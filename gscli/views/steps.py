@@ -73,7 +73,7 @@ def views_after(
     changes = ((entry.number, entry.change) for entry in entries if entry.change is not None)
     between = {number: (each.old, each.new) for number, each in changes}
     pairs = zip(lit, every, strict=True)
-    views = [part._replace(full_run=whole, dims_unmarked=True) for part, whole in pairs]
+    views = [part._replace(full_run=whole, left_out=0) for part, whole in pairs]
     return [
         _view_partial_output(trace, view, done, before)._replace(steps=between)
         if view.role == "output" else view

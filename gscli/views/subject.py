@@ -50,10 +50,11 @@ class TensorView(Record):
     """One tensor with its marks.
 
     `outcomes`: what became of the number in a cell of indices. `last_wins`: of several writers the
-    last decides. `batch`: leading axes that own their entries. `dims_unmarked`: cells without a
-    mark are known to be untouched. `is_target`: entries address its cells. `before`: marked cells
-    are drawn as `was → is`. `expected`: cells that hold something else are drawn as
-    `is ≠ expected`, but for those `pending` that a later step still reaches.
+    last decides. `batch`: leading axes that own their entries. `left_out`: how many entries of the
+    run were not marked; with 0, cells without a mark are untouched, and None is of no run.
+    `is_target`: entries address its cells. `before`: marked cells are drawn as `was → is`.
+    `expected`: cells that hold something else are drawn as `is ≠ expected`, but for those `pending`
+    that a later step still reaches.
 
     In a step, `full_run` is the whole run, for which room is kept so that nothing moves from frame
     to frame, and for `steps`, what the cells of each entry were and are, by its number. `known`:
@@ -67,7 +68,7 @@ class TensorView(Record):
     outcomes: Mapping[tuple[int, ...], IndexOutcome] = MappingProxyType({})
     last_wins: bool = False
     batch: int = 0
-    dims_unmarked: bool = False
+    left_out: int | None = None
     full_run: TensorView | None = None
     patches: tuple[Patch, ...] = ()
     known: Array | None = None
@@ -131,9 +132,9 @@ def _make_view(trace: Trace, tensor: TracedTensor, entries: Sequence[Entry]) -> 
     outcomes = {index.position: index.outcome for index in adjusted if index.source == tensor.name}
     name, role, array = tensor
     last_wins = (trace.kind, trace.reduction, role) == ("scatter", "none", "output")
-    batch, is_whole = _count_batch_axes(trace, tensor), len(entries) == trace.entry_count
+    batch, left_out = _count_batch_axes(trace, tensor), trace.entry_count - len(entries)
     known = trace.known_cells if role == "output" else None
-    return TensorView(name, array, role, marks, outcomes, last_wins, batch, is_whole, known=known)
+    return TensorView(name, array, role, marks, outcomes, last_wins, batch, left_out, known=known)
 
 
 def find_box(trace: Trace, tensor: TracedTensor, entry: Entry) -> Box | None:

@@ -14,6 +14,7 @@ from gscli.traces import Trace, trace
 from gscli.views.lenses import split_into_regions
 from gscli.views.lines import render_text
 from gscli.views.look import ViewOptions
+from gscli.views.page import render_page
 from gscli.views.picture import Picture
 from gscli.views.terminal.frames import Frames
 from gscli.views.terminal.legend import MAX_LETTERS, SHIFTS
@@ -63,6 +64,17 @@ def test_an_entry_beneath_others_is_not_called_a_point() -> None:
     text = drawn(found)
     assert "·" not in text
     assert "⋯ 91 entries are too close to be marked" in text
+
+
+@pytest.mark.parametrize(("limit", "rest"), [(None, 100), (50, 100), (300, 0)])
+def test_a_map_says_how_many_entries_it_leaves_out(limit: int | None, rest: int) -> None:
+    found = trace("onnx.gather", {"data": np.zeros((3000, 3000)), "indices": np.arange(300)})
+    notes = re.findall(r"⋯ (\d+) entries are (.*)", drawn(found, limit=limit))
+    counts = {words: int(count) for count, words in notes}
+    assert counts.pop("left out of the map", 0) == rest
+    assert sum(counts.values()) <= 300 - rest
+    page = render_page([found], options=ViewOptions(limit=limit))
+    assert ("left out of the map" in page) is (rest > 0)
 
 
 def test_a_slice_reaches_across_its_map() -> None:

@@ -101,8 +101,8 @@ def test_what_is_counted_over_the_marked_entries_alone_says_so() -> None:
 def test_cells_of_entries_not_drawn_are_not_called_untouched() -> None:
     few = trace("onnx.gather", {"data": np.zeros((9, 2, 2)), "indices": [0]})
     many = trace("onnx.gather", {"data": np.zeros((90, 2, 2)), "indices": [0] * 500})
-    assert make_views(few, few.entries(), ROLES)[0].dims_unmarked
-    assert not make_views(many, many.entries(200), ROLES)[0].dims_unmarked
+    assert make_views(few, few.entries(), ROLES)[0].left_out == 0
+    assert make_views(many, many.entries(200), ROLES)[0].left_out
     assert "planes untouched" not in drawn(many)
 
 

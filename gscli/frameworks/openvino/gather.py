@@ -30,7 +30,7 @@ from gscli.layout.families import (
 from gscli.layout.refusals import check_batch_dims, check_dtypes, check_min_rank
 
 # [0, s-1] in the text; what OpenVINO 2026.4 does was seen by running it.
-SEEN, NOTE = "reads 0 or outside data", "the CPU plugin reads 0 there, or memory outside data"
+SEEN, NOTE = "reads 0 or outside data", "out of range the CPU plugin reads 0, or outside data"
 READS_ZERO = Policy(Negative.OUTSIDE, note=NOTE, unchecked_outcomes=(SEEN, SEEN, SEEN))
 FILLS_ZERO = Policy(out_of_bounds=OutOfBounds.SKIP, note=NOTE, unchecked_outcomes=("", SEEN, SEEN))
 

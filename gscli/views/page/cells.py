@@ -56,7 +56,7 @@ def render_map(tensor: PageTensor) -> str:
     if len(tensor.shape) < MATRIX or shown or not tensor.subject.marks:
         return ""
     look = make_style_sheet(ViewOptions())
-    outlines, notes = draw_plane_maps(tensor.shape, tensor.subject.marks, _MAP_WIDTH, look)
+    outlines, notes = draw_plane_maps(tensor.subject, _MAP_WIDTH, look)
     kinds = {style: f' class="c{number}"' for number, style in enumerate(look.values)}
     kinds[look.alarm] = ' class="x"'
     blocks = (*outlines, make_block(notes))

@@ -40,8 +40,9 @@ class BehaviourStrip(Record):
         """The name of the behaviour and the `<svg>`."""
         name = escape(self.behaviour.name or self.behaviour.group.first.label)
         # Entries that name one number stand side by side, notes where no other is: `noted` pixels.
-        earlier, noted = Counter[int](), set[int]()
-        ways, chips = [*map(self._place, self.line.places), *self._render_walls()], list[str]()
+        earlier, noted, chips = Counter[int](), set[int](), list[str]()
+        places = map(self._place, self.line.places)
+        ways = [*places, *self._render_walls(), *self._render_fills(noted)]
         for index in self.behaviour.indices:
             way, chip = self._render_index(index, earlier[index.written], noted)
             ways.append(way)
@@ -81,7 +82,7 @@ class BehaviourStrip(Record):
         if outcome == "refused":
             way = _render_text("cross", x, TOP - 12, "✗")
         elif outcome == "skipped":
-            way = self._render_fill(x, colour)
+            way = _render_way(f"M{x} {TOP + 4}V{TOP - 14}", f"M{x} {TOP - 21}l-5 8h10z", colour)
         elif index.coordinate is not None:
             end = self._x(index.coordinate)
             if outcome == "wrapped":
@@ -99,16 +100,20 @@ class BehaviourStrip(Record):
                 way = _render_way(f"M{x} {MIDDLE}H{end - sign * 7}", tip, colour)
         return way, _render_chip(index.entry_number, x + 12 * earlier, MIDDLE, colour)
 
-    def _render_fill(self, x: int, colour: str) -> str:
-        """Up to the value that stands in for a cell, or to nothing."""
+    def _render_fills(self, noted: set[int]) -> Iterator[str]:
+        """What skipped numbers lead to, in a box above each; boxes that would meet are one."""
         text = UTF8.truncate(self.behaviour.skip_text, LONGEST)
-        half = max(11, len(text) * 4 + 5)
-        middle = max(half + 1, min(x, len(self.line.places) * SLOT - half - 1))
-        return (
-            _render_way(f"M{x} {TOP + 4}V{TOP - 14}", f"M{x} {TOP - 21}l-5 8h10z", colour)
-            + _render_box(f"filled {colour}", middle - half, 1, 2 * half, 20)
-            + _render_text("note", middle, 15, text)
-        )
+        half, spans = max(11, len(text) * 4 + 5), list[tuple[int, int]]()
+        skipped = {each.written for each in self.behaviour.indices if each.outcome == "skipped"}
+        for place in sorted(skipped):
+            middle = max(half + 1, min(self._x(place), len(self.line.places) * SLOT - half - 1))
+            meets = bool(spans) and spans[-1][1] >= middle - half
+            left = spans.pop()[0] if meets else middle - half
+            spans.append((left, middle + half))
+        for left, right in spans:
+            noted.update(range(left, right))
+            yield _render_box("filled", left, 1, right - left, 20)
+            yield _render_text("note", (left + right) // 2, 15, text)
 
 
 def _render_box(kind: str, left: int, top: int, width: int, height: int) -> str:

@@ -11,7 +11,7 @@ from gscli.traces import Entry
 from gscli.views.lenses import group_by_plane
 from gscli.views.lines import Block, flow_blocks, make_block, wrap_paragraph, wrap_runs
 from gscli.views.look import MATRIX, PLAIN, Line, Style, StyleSheet, cell_len, pad_right
-from gscli.views.subject import Mark
+from gscli.views.subject import Mark, TensorView
 from gscli.views.words.below import Remark
 from gscli.views.words.facts import Describer
 from gscli.views.words.vocabularies import PATH_TEMPLATES, format_entry
@@ -67,23 +67,25 @@ _ASPECT = 2.2
 _MAP_GAP = 3
 
 
-def render_map_text(shape: Shape, marks: Sequence[Mark], width: int, look: StyleSheet) -> Block:
+def render_map_text(view: TensorView, width: int, look: StyleSheet) -> Block:
     """The map of a tensor of rank 2 or more."""
     title: Line = [("where", look.bold), ("   rows down, columns across", look.dim)]
-    outlines, notes = draw_plane_maps(shape, marks, width, look)
+    outlines, notes = draw_plane_maps(view, width, look)
     return make_block([title, *flow_blocks(outlines, width, _MAP_GAP, between=0), *notes])
 
 
 def draw_plane_maps(
-    shape: Shape, marks: Sequence[Mark], width: int, look: StyleSheet
+    view: TensorView, width: int, look: StyleSheet
 ) -> tuple[list[Block], list[Line]]:
     """An outline for each plane, of planes that are touched alike one; and what none shows."""
-    planes, across = group_by_plane(marks), look.signs.across
-    drawn = [_PlaneMap(shape[-MATRIX:], *plane, width, look) for plane in planes[:MOST_PLANES]]
+    planes, across = group_by_plane(view.marks), look.signs.across
+    shape = view.array.shape[-MATRIX:]
+    drawn = [_PlaneMap(shape, *plane, width, look) for plane in planes[:MOST_PLANES]]
     counts = {
         "too close to be marked": sum(outline.crowded for outline in drawn),
         f"drawn as {look.signs.point}": sum(outline.points for outline in drawn),
         "on no map": sum(len(plane[1]) for plane in planes[MOST_PLANES:]),
+        "left out of the map": view.left_out or 0,
     }
     notes: list[Line] = [
         [(f"{across} {format_count(count, 'entry is', 'entries are')} {text}", look.dim)]

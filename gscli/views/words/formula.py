@@ -141,8 +141,7 @@ class Formula:
         if layout.reduction == "none" and convention.writers == "all" and updates.name:
             passed = "{flow}"
         size = prod(self._addressing.result_shape)
-        is_alone = bool(updates.name) and self._trace.inputs[name].size == size
-        sign = "=" if is_alone else "+="
+        sign = "=" if updates.name and self._trace.inputs[name].size == size else "+="
         to_updates = {name: f"{own} {sign} {scale}{passed.format(**words)}"}
         if layout.data_name is None:
             return to_updates
