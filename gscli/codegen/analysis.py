@@ -145,6 +145,12 @@ class CallAnalysis:
             data = data.reshape(-1)[cells]
         return tuple(array is not None and has_nan(array) for array in (data, updates))
 
+    @property
+    def has_losing_nan(self) -> bool:
+        """Whether there is NaN where an update that is NaN must not win."""
+        updates = self.layout.updates
+        return updates is not None and not updates.nan_wins and any(self.nan_places)
+
 
 def name_indices(names: Sequence[str]) -> dict[str, str]:
     """What index inputs are called in lines, by their own names.

@@ -124,9 +124,7 @@ class _BackwardWriter:
         kinds = {name: array.dtype.kind for name, array in self.analysis.arrays_by_variable.items()}
         self.names = [name for name in ROLES if kinds.get(name) == "f"]
         self.names += [VALUE] * (VALUE in gradients.arrays)
-        updates = self.layout.updates
-        loses = updates is not None and not updates.nan_wins
-        if loses and self.kind in ("max", "min") and any(self.analysis.nan_places):
+        if self.kind in ("max", "min") and self.analysis.has_losing_nan:
             raise CannotTranslate("NaN never wins here")
         if self.kind == "pow" and any(np.isnan(flow).any() for flow in gradients.arrays.values()):
             raise CannotTranslate("a power has nan for a gradient")

@@ -163,6 +163,7 @@ def describe_value_difference(translation: Translation) -> str:
         return ""
     # Where updates that are NaN are passed over, NaN in data stays all the same.
     places = analysis.nan_places[target.propagates_nan is False :]
+    places = places[:1] if analysis.has_losing_nan else places
     if any(places) and (difference := _describe_nan_difference(analysis, target)):
         return difference
     text = f"{target.title}'s CPU plugin computes in 32 bits, which do not hold every number here"
@@ -180,8 +181,10 @@ def _describe_nan_difference(analysis: CallAnalysis, target: TargetFramework) ->
     layout, propagates = analysis.layout, target.propagates_nan
     compared = layout.reduction in ("max", "min") and layout.dtype in FLOATS
     is_alike = layout.updates is None or layout.updates.nan_wins == propagates
-    is_removed = propagates and any(analysis.nan_places)  # by the lines, from the updates
-    text = f"NaN under {layout.reduction}: {target.title} {NAN_WORDS[propagates]}"
+    # Lines take NaN that must not win out of updates, and leave what stands in data.
+    nan = "NaN in data" if analysis.has_losing_nan else "NaN"
+    text = f"{nan} under {layout.reduction}: {target.title} {NAN_WORDS[propagates]}"
+    is_removed = propagates and analysis.has_losing_nan
     return text if compared and not (is_alike or is_removed) else ""
 
 

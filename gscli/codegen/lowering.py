@@ -226,9 +226,8 @@ class ScatterLowering:
 
     def _neutralize_nan(self, updates: Value) -> Value:
         """NaN that must not win becomes what changes nothing, where the target lets NaN win."""
-        loses = not self.declared.nan_wins and self.target.propagates_nan is not False
-        compared = self.layout.reduction in ("max", "min") and updates.dtype in FLOATS
-        if not (loses and compared and any(self.lowering.analysis.nan_places)):
+        loses = self.lowering.analysis.has_losing_nan and self.target.propagates_nan is not False
+        if not loses or self.layout.reduction not in ("max", "min"):
             return updates
         nan = self.steps.add("is_nan", updates.name, updates.shape, "bool", updates)
         return self._replace_cells(updates, nan, self.reduction)

@@ -324,6 +324,17 @@ def test_nan_that_another_framework_treats_otherwise_is_told() -> None:
         assert any(text.startswith("NaN under max") for text in found.breaks)
 
 
+def test_nan_that_lines_take_out_of_updates_makes_no_difference() -> None:
+    """ONNX does not say what max makes of NaN: only that in data still meets it."""
+    inputs = {"tensor": [np.nan, 2.0], "indices": [[1], [1]], "updates": [np.nan, 3.0]}
+    for cell, verdict in ((1, "exact for these indices"), (0, "differs")):
+        asked = {**inputs, "indices": [[cell], [cell]]}
+        found = answer("tensorflow.tensor_scatter_nd_max", asked, "onnx")
+        text = "NaN in data under max: ONNX does not say what becomes of it"
+        assert (found.verdict, found.breaks[-1]) == (verdict, text)
+        assert found.reason == text * (verdict == "differs")
+
+
 @pytest.mark.parametrize("name", ["unsorted_segment_max", "segment_min"])
 def test_what_its_own_framework_leaves_open_of_nan_is_told(name: str) -> None:
     """TensorFlow keeps NaN where it comes last."""
