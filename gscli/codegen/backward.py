@@ -83,8 +83,7 @@ def write_programs(gradients: Gradients, names: str, origins: Mapping[str, str])
         except UsageError as error:
             refusals.append(error)
             lines = [f"# {error.problem}"]
-        head = [f"# {target.title}"] * (len(targets) > 1)
-        programs.append(join_lines([*head, *lines]))
+        programs.append(join_lines([f"# {target.title}", *lines] if len(targets) > 1 else lines))
     if len(refusals) == len(targets):
         raise refusals[0]
     return "\n\n".join(programs)

@@ -288,9 +288,8 @@ class OutputDiagnosis:
         first, head = self.causes[0], "the expected answer is"
         if not first.is_exact:
             are = "is" if first.cells == 1 else "are"
-            head = (
-                f"nothing gives the expected answer; {first.cells:,} of the differing cells {are}"
-            )
+            share = f"{first.cells:,} of the differing cells {are}"
+            head = f"nothing gives the expected answer; {share}"
         lines.append(f"{head} what you get when")
         lines += [f"  {fit.cause}{_describe_cause_reach(fit)}" for fit in self.causes]
         few = (self.difference.differing_count or self.expected.size) <= FEW_CELLS

@@ -20,14 +20,7 @@ from gscli.base import (
     ShapeRefused,
     UpdatesTypeRefused,
 )
-from gscli.base.arrays import (
-    Array,
-    find_cast_change,
-    is_across_text,
-    is_float_dtype,
-    is_lazy,
-    parse_dtype,
-)
+from gscli.base.arrays import Array, find_cast_change, is_across_text, is_lazy, parse_dtype
 from gscli.base.words import format_command, format_flag
 from gscli.declare.attributes import Attribute
 from gscli.files.content import STANDARD_INPUT
@@ -213,7 +206,7 @@ def _rewrite_hint(error: DtypeRefused, operator: Operator, inputs: CallInputs) -
         return f'write "dtype": "{error.wanted}" there'
     if isinstance(error, IndexTypeRefused):
         return "write them as whole numbers" + ", without a point" * (array.dtype.kind == "f")
-    is_rounded = array.dtype.kind in "iu" and is_float_dtype(parse_dtype(error.wanted))
+    is_rounded = array.dtype.kind in "iu" and "float" in error.wanted
     wider = "float64" if is_rounded else str(array.dtype)
     with suppress(GscliError):
         call = CallInputs({**inputs.arrays}, inputs.origins, {**inputs.is_typed}, inputs.attrs)
