@@ -18,7 +18,7 @@ cases. --on puts the cases to a runtime in place of gscli; what it does not supp
 counted, and an answer where the record refuses is a warning, unless --strict. Where no case was run
 the status is 65, or 2 with --only.
 
-Failures of one cause are told together at the end: how many, the rules that they meet, and the
+Failures alike are told together at the end: how many, the rules that all of them meet, and the
 name under which fuzz tells them. --except names a file of ids, or of such names, whose failures do
 not count. With --on, --report writes a text for each cause, and a script, as fuzz does. --format
 github prints failures as annotations of lines of CASES.jsonl, for GitHub's pull requests.
@@ -286,13 +286,13 @@ class _CaseCounts:
 
 
 def _format_causes(findings: Sequence[FuzzFinding]) -> Iterator[str]:
-    """A line for each cause of several failures."""
+    """A line for failures that differ alike, with the rules that all of them meet."""
     from gscli.runtimes.findings import group_by_cause
 
     for cause in group_by_cause(findings):
         if cause.total > 1:
             count = format_count(cause.total, "case")
-            yield f"one cause of {count}: {cause.describe(has_rules=True)}\n"
+            yield f"alike in {count}: {cause.describe(has_rules=True)}\n"
             yield from (f"  known as: {finding.signature}\n" for finding in cause.findings)
 
 
