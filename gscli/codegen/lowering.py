@@ -147,8 +147,7 @@ class ScatterLowering:
         """The type that the reduction runs in."""
         layout = self.layout
         if self.combines_bool and layout.reduction != "none":
-            has_own = self.target.bool_reductions and layout.reduction != "sub"
-            return "bool" if has_own else "int32"
+            return "bool" if self.target.bool_reductions and layout.reduction != "sub" else "int32"
         return layout.accumulate_dtype or layout.dtype
 
     def _choose_op(self) -> tuple[LoweredIndices, ReductionRequest]:

@@ -150,8 +150,7 @@ def find_duplicate_cells(plan: Plan) -> NDArray[np.bool_] | None:
         return np.zeros(layout.output_shape, np.bool_)
     with suppress(GscliError):
         cells, _ = written_cells(plan.validate(), layout.entry_count)
-        counts = np.bincount(cells, minlength=layout.output_size)
-        return (counts > 1).reshape(layout.output_shape)
+        return (np.bincount(cells, minlength=layout.output_size) > 1).reshape(layout.output_shape)
     return None
 
 

@@ -41,8 +41,7 @@ def extract_subscript(
     >>> extract_subscript(getitem, {"a": 1, "indices_0": slice(1, 3), "indices_1": 2}, {})
     ({'a': 1, 'indices_0': 2}, {'subscript': '1:3, i'})
     """
-    names = operator.variadic_inputs(inputs)
-    basic = {name: parse_basic_item(inputs[name]) for name in names}
+    basic = {name: parse_basic_item(inputs[name]) for name in operator.variadic_inputs(inputs)}
     if not any(basic.values()):
         return inputs, attrs
     subscript = attrs.get("subscript")

@@ -159,8 +159,8 @@ def _split(text: str) -> list[str]:
 
 def fenced_width(text: str) -> int:
     """Columns of the widest line between fences."""
-    fenced = _split(text)[1::2]
-    return max((len(line) for part in fenced for line in part.split("\n")), default=0)
+    lines = (line for fenced in _split(text)[1::2] for line in fenced.split("\n"))
+    return max(map(len, lines), default=0)
 
 
 def _rewrap_lines(lines: list[str], width: int) -> Iterator[str]:
