@@ -154,14 +154,16 @@ class OutputDiagnosis:
         call = CallVariants(self.trace, self.sampled_cells, self.expected.shape)
         rules = [fit._replace(is_rule_set=True) for fit in self._match_all(iter_rule_sets(call))]
         fits = [*rules, *self._match_all(iter_mistakes(call))]
-        most = max((fit.cells for fit in fits), default=0)
         exact = [fit for fit in fits if fit.is_exact]
         # That bad indices are dropped, for one, may be an option as well as a mistake.
         kept = [item for item in self.trace.operator.attributes if not (exact and item.option.role)]
         if not any(fit.is_rule_set for fit in exact):
-            modes = self._match_all(iter_modes(call, call.with_attributes, kept))
-            named = [fit._replace(is_rule_set=True) for fit in modes if fit.is_exact]
+            matches = self._match_all(iter_modes(call, call.with_attributes, kept))
+            modes = [fit._replace(is_rule_set=True) for fit in matches]
+            named = [fit for fit in modes if fit.is_exact]
             exact = [*named, *exact] if exact else named[:1]
+            fits = [*sorted(modes, key=lambda fit: -fit.cells)[:1], *fits]
+        most = max((fit.cells for fit in fits), default=0)
         return tuple(exact or (fit for fit in fits if fit.cells == most))
 
     @property

@@ -980,6 +980,16 @@ def test_an_option_that_compare_has_no_word_for_is_named_and_no_rule_set(
     assert f"  it is called with {flag} (" in causes
 
 
+def test_an_option_that_gives_most_of_the_answer_is_named(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """As where it gives all of it; the last cell is nobody's."""
+    call = "torch scatter-reduce [9,8,7,6,5] [0,0,1,2,3,4] [1,3,4,5,6,7] --dim 0 --reduce sum"
+    assert run_safely([*call.split(), "--expect", "[4,4,5,6,-1]", "--width", "300"]) == 1
+    causes = capsys.readouterr().out.partition("nothing gives the expected answer; 4 of")[2]
+    assert "  it is called with --no-include-self (" in causes
+
+
 @pytest.mark.parametrize(("words", "expected"), [(": [1]", "[[6,7]]"), ("[1] [0]", "[[6,7]]")])
 def test_a_subscript_of_more_is_no_other_call_of_compare(
     words: str, expected: str, capsys: pytest.CaptureFixture[str]
