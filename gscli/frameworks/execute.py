@@ -73,7 +73,7 @@ def _order_positions(
     dim, which is a whole number, before the index: gather(x, 1, index), take(x, indices, 1).
     """
     names, own, second = [*operator.input_names], operator.attributes, operator.second_attribute
-    hint = ""
+    hint = "items of a subscript are one tuple, as (0, [1, 2])" * (operator.variadic is not None)
     if second is not None:  # attributes stand by name, unless this one is behind the first input
         order = [names[0], second.name, *names[1:], *(item.name for item in own[1:])]
         hint = f"{operator.name}({', '.join(order)}), or attributes by name"

@@ -85,9 +85,11 @@ def split_items(text: str) -> list[str]:
     ([':', '[1,2]'], ['0', '1'], [], [])
     >>> split_items("[1,0],::2"), split_items("[[[1],[2]],[[3],[4]]]"), split_items("[1,0")
     (['[1,0]', '::2'], [], [])
+    >>> split_items("[0,1],:,[1,2]")
+    ['[0,1]', ':', '[1,2]']
     """
     text = text.strip()
-    if re.fullmatch(r"\(.*\)|\[[^[]*(:|\.\.\.|None).*\]", text):
+    if re.fullmatch(r"\(.*\)|\[[^][]*(:|\.\.\.|None).*\]", text):
         text = text[1:-1]
     parts = re.findall(r"\[(?:[^][]|\[[^][]*\])*\]|[^][\s,]+", text)
     known = (parse_basic_item(part) or _NUMBERS.fullmatch(part) for part in parts)

@@ -356,3 +356,11 @@ def test_warnings_of_a_trace_and_hints_have_no_option_of_the_shell() -> None:
         gscli.scatter_nd([0, 0], [0], [1])
     words = "in Python indices[:,None]; gscli.gather, gscli.scatter_update and"
     assert words in refused.value.hint
+
+
+def test_items_of_a_subscript_are_one_tuple() -> None:
+    x = np.arange(24).reshape(2, 3, 4)
+    with pytest.raises(GscliError, match="takes 2 inputs, got 3") as refusal:
+        gscli.numpy.getitem(x, slice(0, 1), [0, 2])
+    assert refusal.value.hint == "items of a subscript are one tuple, as (0, [1, 2])"
+    assert np.array_equal(gscli.numpy.getitem(x, (0, [1, 2])), x[0, [1, 2]])

@@ -50,7 +50,8 @@ def embedding(
 
     output = input ++ weight[1:] (shapes). Numbers are int32 or int64, 0 … rows-1; padding_idx may
     count from the end, and what is read is the same with it. max_norm, which first shortens the
-    rows of weight in place, is not a gather, and is not here.
+    rows of weight in place, is not a gather, and is not here; neither is scale_grad_by_freq, which
+    divides the gradient of a row by how often it was read.
     """
     check_index_dtype(input)
     check_table(weight, padding_idx)
