@@ -65,7 +65,7 @@ def explain_lossy_indices(refusal: IndexTypeRefused, arrays: Arrays) -> str:
     """
     name, array = refusal.name, arrays[refusal.name]
     if is_lazy(array) or array.dtype.kind not in "fiu":
-        return ""
+        return "write them as whole numbers" * (array.dtype.kind in "US")
     place = find_cast_change(array, parse_dtype(refusal.wanted))
     question = ask_if_swapped(refusal, arrays, is_lossy=place is not None)
     if place is None or question:

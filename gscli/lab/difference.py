@@ -132,7 +132,7 @@ class TensorDifference(Record):
             "dtype": list(self.dtypes),
             "shape": [list(shape) for shape in self.shapes],
             "cells": self.cell_count,
-            "different": self.differing_count,
+            "different": self.differing_count if self.has_same_shape else None,
             "first": [
                 {"at": list(at), "is": to_json(actual), "expected": to_json(expected)}
                 for _, at, actual, expected in self.cells[: self.listed]

@@ -96,7 +96,7 @@ def patch_in_place(
                 written.add(new.nbytes)
         return patch.rows.size
     where = f"{file.name}: another element type or order than the result has"
-    hint = "--in-place replaces the file whole"
+    hint = "--in-place replaces the file whole, in this machine's byte order and row-major"
     check_rule(not direct, "only plain data can be written into", where, kind=UsageError, hint=hint)
     output = kernel.scatter(plan, data.reshape(layout.data_shape))
     with write_errors(file.name), lock_file(file), replace(size=output.nbytes) as out:

@@ -364,3 +364,9 @@ def test_items_of_a_subscript_are_one_tuple() -> None:
         gscli.numpy.getitem(x, slice(0, 1), [0, 2])
     assert refusal.value.hint == "items of a subscript are one tuple, as (0, [1, 2])"
     assert np.array_equal(gscli.numpy.getitem(x, (0, [1, 2])), x[0, [1, 2]])
+
+
+def test_text_in_place_of_indices_is_not_advised_to_be_converted() -> None:
+    with pytest.raises(GscliError, match="indices must be integers") as refusal:
+        gscli.gather([1, 2], ["a"])
+    assert refusal.value.hint == "write them as whole numbers"

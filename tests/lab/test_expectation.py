@@ -789,7 +789,8 @@ def test_shape_and_type_come_first() -> None:
     assert not wide.is_equal
     long = OutputDiagnosis(trace, BITS, "want")
     assert long.describe()[0] == "the shape is [2], want has [4]"
-    assert long.to_dict()["shape"] == [[2], [4]]
+    document = long.to_dict()
+    assert (document["shape"], document["different"]) == ([[2], [4]], None)
     table = OutputDiagnosis(trace, BITS[[1, 2], None], "want.csv")
     axes = "a table has two axes always, a .npy file keeps [2]"
     assert table.describe()[0] == f"the shape is [2], want.csv has [2,1]; {axes}"
