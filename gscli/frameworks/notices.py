@@ -31,8 +31,7 @@ def collect_plan_notices(operator: Signature, plan: ValidatedPlan) -> list[Notic
     >>> [notice.problem for notice in collect_plan_notices(trace.operator, trace.plan)]
     ['1 index wraps around the axis']
     """
-    rest = (*iter_unspecified_notices(plan), *iter_cast_notices(plan))
-    return [*_iter_index_notices(operator, plan), *rest]
+    return [*_iter_index_notices(operator, plan), *iter_open_notices(plan)]
 
 
 # --- indices that are not read as written ------------------------------------------------------
@@ -45,8 +44,6 @@ def _iter_index_notices(operator: Signature, plan: ValidatedPlan) -> Iterator[No
             return
     outcomes = count_outcomes(plan, MAX_EXAMPLES)
     for outcome, count in outcomes.counts.items():
-        if outcome == "outside" and plan.layout.policy.note:
-            yield Notice("the runtime departs from these rules", where=plan.layout.policy.note)
         notices = describe_outcome(plan.layout, outcome)
         if outcome in ("from_end", "ignored") or not any(notices):  # its callers know
             continue
@@ -57,6 +54,14 @@ def _iter_index_notices(operator: Signature, plan: ValidatedPlan) -> Iterator[No
 
 
 # --- what a text leaves open -------------------------------------------------------------------
+
+
+def iter_open_notices(plan: ValidatedPlan) -> Iterator[Notice]:
+    """A warning for each thing that may come out otherwise than the rules or the values say."""
+    if plan.layout.policy.note and "outside" in count_outcomes(plan, 0).counts:
+        yield Notice("the runtime departs from these rules", where=plan.layout.policy.note)
+    yield from iter_unspecified_notices(plan)
+    yield from _iter_cast_notices(plan)
 
 
 def iter_unspecified_notices(plan: Plan) -> Iterator[Notice]:
@@ -94,7 +99,7 @@ def has_nan(array: Array) -> bool:
 # --- types that change -------------------------------------------------------------------------
 
 
-def iter_cast_notices(plan: ValidatedPlan) -> Iterator[Notice]:
+def _iter_cast_notices(plan: ValidatedPlan) -> Iterator[Notice]:
     """A warning where values to write do not survive in the type of data."""
     layout = plan.layout
     if layout.updates is None or plan.has_exact_updates:

@@ -17,7 +17,7 @@ from gscli.base.words import entry_label, format_count, format_place
 from gscli.frameworks import find_called
 from gscli.frameworks.duplicates import find_duplicate_writers, format_vector, name_shared_cells
 from gscli.frameworks.execute import translate_to_python
-from gscli.frameworks.notices import iter_cast_notices, iter_unspecified_notices
+from gscli.frameworks.notices import iter_open_notices
 from gscli.frameworks.operator import Operator
 from gscli.frameworks.typing import ask_if_swapped, resolve_input_dtype
 from gscli.kernel import scatter
@@ -204,8 +204,7 @@ def _index_findings(
         except GscliError as error:
             yield from _refusal_findings(error, arrays, listed)
     yield from _adjusted_findings(judged, listed)
-    notices = () if total else (*iter_unspecified_notices(judged), *iter_cast_notices(judged))
-    for notice in notices:
+    for notice in () if total else iter_open_notices(judged):
         yield CheckFinding("open", notice.problem, notice.where)
     yield from _duplicate_findings(operator, judged, listed)
 

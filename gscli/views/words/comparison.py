@@ -77,8 +77,7 @@ class ComparisonTexts:
     def columns(self) -> int:
         """Columns when every answer has one row of cells, of one shape; otherwise 0."""
         shape, *others = {output.shape for output in self._outputs} or [(0,)]
-        is_row = not others and len(shape) <= 1 and prod(shape) <= MOST_COLUMNS
-        return prod(shape) if is_row else 0
+        return prod(shape) if not others and len(shape) <= 1 and prod(shape) <= MOST_COLUMNS else 0
 
     @cached_property
     def is_per_entry(self) -> bool:
