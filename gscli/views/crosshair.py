@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from math import ceil
+from math import ceil, copysign
 from typing import TypeAlias
 
 from gscli.base.records import Record, cached_property, group_pairs
@@ -100,9 +100,9 @@ class Crosshair:
     ) -> None:  # fmt: skip
         self._runs, self._grid, self._ink, self._sheets = runs, grid, ink, sheets
         roles = defaultdict(list, group_pairs((run.style.role, run) for run in runs))
-        self._entry, self._targets, self._results = roles["entry"], roles["cell"], roles["result"]
+        self._entry, self._rows = roles["entry"] + roles["gradient"], roles["row"] + roles["plane"]
+        self._targets, self._results = roles["cell"], roles["result"]
         self._lanes, self._edges, self._columns = roles["lane"], roles["edge"], roles["column"]
-        self._rows = roles["row"] + roles["plane"]
 
     def render_underlay(self) -> Iterator[str]:
         """Bands from the heads to the cells."""
@@ -211,16 +211,21 @@ class Crosshair:
         return [(self._lane_x(head.line, _APART), over), (x, over), (x, over + 6)]
 
     def _render_arrow(self, points: Sequence[Point]) -> Iterator[str]:
-        """A line in the colour of the entry with a dark casing, and its tip."""
+        """A line in the colour of the entry with a dark casing, and its tip.
+
+        Where entries are given their gradients it runs to the entry.
+        """
+        if self._entry[0].style.role == "gradient":
+            points = points[::-1]
         shape = "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
         for color, width in ((self._ink, 3.2), (self._entry[0].style.bgcolor, 1.6)):
             yield (
                 f'<path d="{shape}" fill="none" stroke="{color}" stroke-width="{width}"'
                 ' stroke-linejoin="round" shape-rendering="auto"/>'
             )
-        (x, y), flat = points[-1], points[-1][1] == points[-2][1]
-        tip = f"M{x:.1f} {y:.1f}" + ("l-6 -4v8z" if flat else "l-4 -6h8z")
-        yield f'<path d="{tip}" fill="{self._ink}" shape-rendering="auto"/>'
+        (before, level), (x, y) = points[-2:]
+        back = f"{copysign(6, before - x):g} -4v8z" if level == y else "-4 -6h8z"
+        yield f'<path d="M{x:.1f} {y:.1f}l{back}" fill="{self._ink}" shape-rendering="auto"/>'
 
     def _render_band(self, head: PlacedRun, left: int, right: int, bottom: int) -> str:
         """From the line of a head to another, some cells wide."""

@@ -68,7 +68,7 @@ def render_series(drawings: Mapping[str, Drawing], description: str, theme: Them
     ends = [plane.right + plane.shift(plane.top) for planes in sheets for plane in planes.values()]
     width = max([*map(line_width, chain(*pages)), *ends], default=0)
     roles = {run.style.role for run in chain(*placed)}
-    margin = CROSSHAIR_MARGIN if "entry" in roles else MARGIN
+    margin = CROSSHAIR_MARGIN if roles & {"entry", "gradient"} else MARGIN
     grid, inks = PixelGrid(margin), FIGURE_PALETTES[theme]
     wide, high = f"{width * CELL + 2 * margin:.1f}", max(map(len, pages)) * LINE + 2 * margin
     for title, runs, planes in zip(drawings, placed, sheets, strict=True):

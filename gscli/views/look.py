@@ -194,7 +194,7 @@ def pad_left(text: str, width: int) -> str:
 # of a gather the cells that they are copied to; the room between two blocks, and the edge between
 # the heads of rows and their cells.
 Role: TypeAlias = Literal[
-    "", "entry", "row", "column", "plane", "cell", "result", "lane", "edge"
+    "", "entry", "gradient", "row", "column", "plane", "cell", "result", "lane", "edge"
 ]  # fmt: skip
 
 

@@ -25,7 +25,17 @@ from gscli.views.lines import (
     make_block,
     wrap_paragraph,
 )
-from gscli.views.look import PLAIN, Line, Role, Style, StyleSheet, ViewOptions, cell_len, pad_right
+from gscli.views.look import (
+    PLAIN,
+    Line,
+    Role,
+    Style,
+    StyleSheet,
+    ViewOptions,
+    cell_len,
+    pad_left,
+    pad_right,
+)
 from gscli.views.sheet import is_part_requested
 from gscli.views.subject import (
     TensorView,
@@ -253,7 +263,8 @@ class EntryTable:
         self.trace, self.entries = trace, entries
         self.numbers, self.look, self.signs = numbers, look, look.signs
         self.lit = {entry.number for entry in (entries if lit is None else lit)}
-        self._role: Role = "" if lit is None else "entry"
+        own: Role = "entry" if trace.is_replayed or trace.tensor("updates") is None else "gradient"
+        self._role: Role = "" if lit is None else own
         self._is_headed = bool(trace.layout.column_axes)
         self._dots: Line = [(f" {self.signs.down}", look.dim)]
         self._above = [self._dots] if entries and entries[0].number > 0 else []
@@ -357,14 +368,13 @@ class EntryTable:
             return [""]
         if sum(stop - start != 1 for start, stop in box) > 1 or box_size(box) > most:
             return [describe_slice(box, self.signs)]
-        values = take_box(array, box)
         prefix = REDUCTION_WORDS[self.trace.reduction].sign.replace("×", self.signs.times)
-        texts = self.numbers.format_values(values)
+        texts = self.numbers.format_values(take_box(array, box))
         scale = self.trace.layout.updates and self.trace.layout.updates.scale
-        if scale is not None:
-            factor = f"{self.numbers.format_value(scale)}{self.signs.times}"
-            texts = [_prefix_sign(factor, text) for text in texts]
-        return [_prefix_sign(prefix, text) for text in texts]
+        factor = "" if scale is None else f"{self.numbers.format_value(scale)}{self.signs.times}"
+        if self._role == "gradient" and entry.number > max(self.lit, default=-1):
+            return [pad_left(self.signs.point, cell_len(text)) for text in texts]
+        return [_prefix_sign(prefix, _prefix_sign(factor, text)) for text in texts]
 
 
 def _shorten_names(names: Sequence[str]) -> list[str]:

@@ -656,6 +656,26 @@ def test_what_cells_of_a_fold_have_is_not_the_cotangent(
     assert "cotangent[" not in text
 
 
+@pytest.mark.parametrize("operator", ["scatter", "scatter-add"])
+def test_gradients_of_updates_appear_as_the_steps_reach_them(operator: str, tmp_path: Path) -> None:
+    words = ("torch", operator, "[1.0,2,3]", "[1,1,2]", "[5.0,6,7]", "--dim=0")
+    words += ("--cotangent=[10,20,30]",)
+    rows, step_0 = [], call_gscli("grad", *words, "--step", "0").stdout.decode()
+    screen = call_gscli("grad", *words, "--step", "all").stdout.decode()
+    for frame in [step_0, *screen.split("step ")[1:]]:
+        lines = re.findall(r"^ [abc]  +\d +\+?(·|\d+)(?= |$)", frame, re.MULTILINE)
+        rows.append(lines)
+    shown = ["20", "20", "30"]
+    assert rows == [shown[:count] + ["·"] * (3 - count) for count in range(4)]
+    assert "·" not in call_gscli("grad", *words).stdout.decode()
+    picture = tmp_path / "way.svg"
+    assert call_gscli("grad", *words, "--step", "2", "--svg", str(picture)).returncode == 0
+    tips = re.findall(r'd="M([\d.]+) [\d.]+l([-\d]+) -[46]', picture.read_text())
+    starts = re.findall(r'd="M([\d.]+) [\d.]+L', picture.read_text())
+    assert [back for _, back in tips] == ["6"]  # to the left, where the gradient stands
+    assert float(tips[0][0]) < float(starts[0])
+
+
 def test_a_page_of_gathers_adds_up_step_by_step(tmp_path: Path) -> None:
     page = tmp_path / "way.html"
     words = ("gather", "[1.0,2.0,3.0]", "[2,0,2]", "--cotangent", "[1,10,100]")

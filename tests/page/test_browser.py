@@ -197,6 +197,33 @@ def test_below_a_gradient_stands_who_is_given_what_is_tied(show: Any) -> None:
     assert f"{tie}." in window.run("return document.querySelector('.text pre').textContent")
 
 
+ENDS_AT_CARD = """
+    const stage = document.querySelector('.current .stage').getBoundingClientRect();
+    const card = document.querySelector('.current .card').getBoundingClientRect();
+    const way = document.querySelector('.current .over .line');
+    const end = way.getPointAtLength(way.getTotalLength());
+    const x = end.x + stage.left, y = end.y + stage.top;
+    return card.left < x && x < card.right + 9 && card.top < y && y < card.bottom + 9;
+"""
+
+
+@pytest.mark.parametrize("shape", [(3,), (1, 3)])
+def test_the_gradient_of_an_update_appears_with_its_step(show: Any, shape: tuple[int, ...]) -> None:
+    parts = {"input": [1.0, 2.0, 3.0], "index": [1, 1, 2], "src": [5.0, 6.0, 7.0]}
+    call = {name: np.reshape(part, shape) for name, part in parts.items()}
+    run = trace("torch.scatter", call, {"dim": len(shape) - 1})
+    window = show(make_flow(trace_gradients(run, np.reshape([10.0, 20, 30], shape))))
+    cells = "[...document.querySelectorAll('.current .updates td[data-e]')]"
+    for step, values in enumerate(["···", "20··", "20 20·", "20 20 30"]):
+        go(window, step)
+        text = window.run(f"return {cells}.map(cell => cell.textContent).join('')")
+        assert text == values.replace(" ", "")
+        aloud = window.run(f"return {cells}.map(cell => cell.getAttribute('aria-label'))")
+        empty = [label.endswith(" is empty") for label in aloud if label]
+        assert empty in ([], [number >= step for number in range(3)])
+    assert window.run(ENDS_AT_CARD)
+
+
 def test_a_filled_cell_is_drawn_without_a_stroke(show: Any) -> None:
     window = show(filled())
     go(window, 2)

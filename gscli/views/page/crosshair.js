@@ -9,6 +9,7 @@ function Crosshair(stage, facts, linked, ink) {
   var gather = Boolean(stage.closest(".gather"));
   var target = stage.querySelector(gather ? ".data" : ".output");
   var output = stage.querySelector(".output");
+  var flowsBack = facts.act === "gradient" && stage.querySelector(".updates");
   var inputs = stage.querySelector(".given");
   var under = draw(stage, "svg", { "class": "under", "aria-hidden": "true" });
   var over = draw(stage, "svg", { "class": "over", "aria-hidden": "true" });
@@ -111,7 +112,7 @@ function Crosshair(stage, facts, linked, ink) {
     if (phone.matches) { return; }
     wedge();
     if (cells.length) { address(cells); }
-    if (gather) { copy(cells.length ? cells : null); }
+    if (gather) { copy(cells); }
   }
 
   // The card stands beside the numbers that it holds, where it has room beside them.
@@ -151,7 +152,7 @@ function Crosshair(stage, facts, linked, ink) {
     if (to.left < numbers.right) { return; }
     shapes.push([under, "path", {
       "class": ink(current), d: "M" + [numbers.right + 2, numbers.top, to.left, to.top + 8,
-        to.left, to.bottom - 8, numbers.right + 2, numbers.bottom].join(" ") + "Z"
+        to.left, to.bottom - 8, numbers.right + 2, numbers.bottom] + "Z"
     }]);
   }
 
@@ -172,10 +173,10 @@ function Crosshair(stage, facts, linked, ink) {
   // Gather copies: from the end of the band in data to the header of the result.
   function copy(cells) {
     var results = own(output), start;
-    if (!results.length || output === target) { return; }
-    var where = box(output), from = cells ? around(cells) : null;
-    if (from) {
-      var table = cells[0].closest("table"), edge = box(table), outer = box(target);
+    if (!results.length) { return; }
+    var where = box(output);
+    if (cells.length) {
+      var from = around(cells), table = cells[0].closest("table"), edge = box(table), outer = box(target);
       var rows = facts.parts.some(function (part) { return part[1] === "row"; });
       var out = outer.right + LANE;
       if (rows && outer.right - edge.right < 40) {
@@ -210,7 +211,7 @@ function Crosshair(stage, facts, linked, ink) {
   function lead(start, where, head, kind, nth) {
     var table = head.closest("table"), to = box(head), body = box(table);
     if (to.x < where.left || to.x > where.right) { return; } // scrolled away
-    var points = start.slice(), from = points[points.length - 1];
+    var points = start.slice(), from = points.at(-1);
     var left = body.left - LANE - APART * nth;
     var above = (table.tHead ? box(table.tHead).top : box(table.tBodies[0]).top) - LANE + 2;
     if (where.left < from[0]) { // the tensor lies below: down to it, and along its left side
@@ -231,23 +232,22 @@ function Crosshair(stage, facts, linked, ink) {
     } else {
       points.push([from[0], to.top - 6], [to.left + 14, to.top - 6], [to.left + 14, to.top]);
     }
-    elbow(points);
+    elbow(flowsBack ? points.reverse() : points);
   }
 
   function elbow(points) {
-    var shape = "M" + points[0].join(" "), end = points[points.length - 1];
-    var before = points[points.length - 2];
+    var shape = "M" + points[0], end = points.at(-1), before = points.at(-2);
+    var dx = Math.sign(end[0] - before[0]), dy = Math.sign(end[1] - before[1]);
     for (var at = 1; at < points.length - 1; at += 1) {
       shape += corner(points[at - 1], points[at], points[at + 1]);
     }
-    var down = end[0] === before[0], back = down ? end[1] - 5 : end[0] - 5;
-    shape += " L" + (down ? [end[0], back] : [back, end[1]]).join(" ");
-    shapes.push([over, "path", { "class": "casing", d: shape }]);
-    shapes.push([over, "path", { "class": "line " + ink(current), d: shape }]);
+    shape += " L" + [end[0] - 5 * dx, end[1] - 5 * dy];
+    ["casing", "line " + ink(current)].forEach(function (kind) {
+      shapes.push([over, "path", { "class": kind, d: shape }]);
+    });
     shapes.push([over, "path", {
-      "class": "tip", d: "M" + (down
-        ? [end[0], end[1] + 3, end[0] - 6, end[1] - 7, end[0] + 6, end[1] - 7]
-        : [end[0] + 3, end[1], end[0] - 7, end[1] - 6, end[0] - 7, end[1] + 6]).join(" ") + "Z"
+      "class": "tip", d: "M3 0 -7 -6 -7 6Z",
+      transform: "translate(" + end + ") rotate(" + (90 * dy + (dx < 0 ? 180 : 0)) + ")"
     }]);
   }
 
@@ -258,7 +258,7 @@ function Crosshair(stage, facts, linked, ink) {
       var reach = Math.min(7, length / 2);
       return [at[0] + dx / length * reach, at[1] + dy / length * reach].join(" ");
     }
-    return " L" + toward(from) + " Q" + at.join(" ") + " " + toward(to);
+    return " L" + toward(from) + " Q" + at + " " + toward(to);
   }
 
   var waiting = 0;

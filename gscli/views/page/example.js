@@ -131,7 +131,7 @@ function Example(section) {
   }
 
   function light(entries) {
-    var entry = entries.length ? entries[entries.length - 1] : null;
+    var entry = entries.at(-1) ?? null;
     lit.forEach(function (cell) {
       cell.classList.remove("lit", "sum");
       cell.removeAttribute("data-s");

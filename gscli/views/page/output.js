@@ -7,12 +7,15 @@ var COLOURS = 7;
 function Output(stage, facts, gather, skipped) {
   var last = facts.entries.length + (facts.finish ? 1 : 0);
   var step = last;
-  var cells = all(stage, ".output td[data-e]").map(function (td, number) {
+  // Gradients of updates come to be as the result does; their letters stand there from the start.
+  var gradients = facts.act === "gradient" ? all(stage, ".updates td[data-e]") : [];
+  var cells = all(stage, ".output td[data-e]").concat(gradients).map(function (td, number) {
+    var label = td.getAttribute("aria-label") || "";
     var was = td.querySelector(".was"), expected = td.querySelector("em");
     return {
       td: td, number: number, entries: entriesOf(td), start: was ? was.dataset.t : "",
       end: td.querySelector("b").textContent,
-      place: td.getAttribute("aria-label").split(" is ")[0],
+      label: label, place: label.split(" is ")[0],
       expected: expected ? ", " + (expected.title || "expected") + " " + expected.dataset.t : ""
     };
   });
@@ -31,7 +34,7 @@ function Output(stage, facts, gather, skipped) {
 
   function text(cell, at) {
     var writers = done(cell, at);
-    var writer = writers[writers.length - 1];
+    var writer = writers.at(-1);
     if (at === last) { return cell.end; }
     if (writer === undefined) { return cell.start; }
     if (gather) { return writers.length < cell.entries.length ? "" : cell.end; } // a bag is read whole
@@ -50,9 +53,13 @@ function Output(stage, facts, gather, skipped) {
 
   function fill(cell) {
     var entries = done(cell, step), now = text(cell, step);
+    cell.td.querySelector("b").textContent = now || "·";
+    if (gradients.includes(cell.td)) {
+      if (cell.label) { cell.td.setAttribute("aria-label", now ? cell.label : cell.place + " is empty"); }
+      return;
+    }
     var filled = entries.length && now !== "·" && entries.every(function (entry) { return skipped[entry]; });
     var off = cell.expected && isFinal(cell, entries);
-    cell.td.querySelector("b").textContent = now || "·";
     mark(cell.td, entries, cell.place + " is " + (now || "empty") + (filled ? ", filled" : "")
       + (off ? cell.expected : ""), (filled ? " fill" : "") + (off ? " off" : ""));
   }
@@ -61,7 +68,7 @@ function Output(stage, facts, gather, skipped) {
   function mark(td, entries, spoken, kind) {
     var chips = td.querySelector(".e");
     td.setAttribute("aria-label", spoken + entryWords(entries));
-    td.className = (entries.length ? ink(entries[entries.length - 1]) : "") + kind
+    td.className = (entries.length ? ink(entries.at(-1)) : "") + kind
       + " n" + Math.min(entries.length, LETTERS);
     chips.textContent = "";
     entries.forEach(function (entry, place) {

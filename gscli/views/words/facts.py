@@ -103,8 +103,7 @@ class Describer:
         own = texts["result"] * self.trace.is_replayed  # which is no gradient
         texts["unused"] = own or "it"
         if updates is not None and entry.result is not None and box_size(entry.result) == 1:
-            value = take_box(updates.array, entry.result)
-            texts["unused"] += f" = {self.numbers.format_value(value)}"
+            texts["unused"] += f" = {self.format_values(take_box(updates.array, entry.result))}"
         return EntryFacts(case, texts, "" if own else "alone")
 
     def _describe_write(self, entry: Entry, texts: dict[str, str]) -> EntryFacts:
@@ -117,9 +116,8 @@ class Describer:
         texts |= {"by": f"{by} {texts['result']}", "reduction": reduction}
         texts["past"] = words.past.format(**texts)
         if entry.dropped:
-            several = len(entry.dropped) > 1
             count = format_count(entry.dropped_count, "update")
-            texts["lost"] = count if several else self._update_cell(entry.dropped[0])
+            texts["lost"] = count if len(entry.dropped) > 1 else self._update_cell(entry.dropped[0])
             texts["lie"] = "is" if entry.dropped_count == 1 else "are"
         if change is None:
             return EntryFacts("unknown", texts)
