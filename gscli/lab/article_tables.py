@@ -25,8 +25,7 @@ VARIANT_PREFIXES = ("mode=", "device=", "release=")
 def format_article_table(number: int) -> str:
     """Table 1 (GatherND, ScatterND) or 2 (Gather, Take) as Markdown."""
     operators = [find_operator(name) for name in OPERATORS[number]]
-    titles = [operator.concept_mappings[0].label.split()[0] for operator in operators]
-    names = [to_wire_name(operator)[1] for operator in operators]
+    heads = [f"{op.concept_mappings[0].label.split()[0]} {to_wire_name(op)[1]}" for op in operators]
     rows = [
         [title, *(
             _format_behaviour(operator, question) if isinstance(question, str)
@@ -35,7 +34,7 @@ def format_article_table(number: int) -> str:
         )]
         for title, question in ROWS[number].items()
     ]  # fmt: skip
-    return format_markdown_table(["", *map("{} {}".format, titles, names)], rows)
+    return format_markdown_table(["", *heads], rows)
 
 
 def _format_behaviour(operator: Operator, column: str) -> str:

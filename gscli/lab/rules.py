@@ -134,11 +134,11 @@ def _describe_outcome(probe: Probe, *, negative: bool) -> str:
         return OUTCOMES["partly"].cell
     outcome = outcome_of(policy, negative=negative)
     below, far, above = policy.unchecked_outcomes if policy.note else ("", "", "")
-    there = below if negative else above or (far and f"{far} far below zero")
+    itself = below if negative else above or (far and f"{far} far below zero")
     end, skipped = "0" if negative else "the last", _describe_skip(layout)
     ignored = f"; {policy.ignored} is ignored" * (negative and policy.ignored is not None)
     words = OUTCOMES[outcome].cell.format(end=end, skipped=skipped) + ignored
-    return f"{words} ({there} there)" if there and outcome in ("refused", "outside") else words
+    return f"{words} (itself: {itself})" if itself and outcome in ("refused", "outside") else words
 
 
 def _describe_skip(layout: Layout) -> str:
@@ -221,11 +221,6 @@ def rules_to_dicts(rules: Sequence[Rule]) -> list[dict[str, object]]:
         }
         for rule in rules
     ]
-
-
-def format_markdown(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A Markdown table whose rows begin with a name."""
-    return format_markdown_table(heads, [[f"`{name}`", *words] for name, *words in rows])
 
 
 def format_markdown_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

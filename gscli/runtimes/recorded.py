@@ -49,8 +49,8 @@ class CaseResult(Record):
 def run_case(case: Case) -> CaseResult:
     """Run one case and compare with the record. Raises nothing.
 
-    A limit of gscli's own is no refusal by the rules, nor is a name that no operator has, or one
-    that is misspelt: a case that meets one was not tried.
+    A limit of gscli's own is no refusal by the rules, nor is the name of an operator that gscli has
+    not, or of an attribute or input that the operator has not: such a case was not tried.
     """
     reply = _answer_by_rules(case)
     if reply.status != "unsupported":
@@ -65,8 +65,8 @@ def run_case_on(runtime: RuntimeProcess, case: Case) -> CaseResult | None:
     if case.operator not in runtime.hello.ops or not has_gradients:
         return None
     operator = find_operator(case.operator)
-    if misspelt := _explain_misspelt_name(operator, case):
-        return CaseResult(f"not tried: {misspelt}"[:MAX_PROBLEM_CHARACTERS])
+    if unknown := _explain_unknown_name(operator, case):
+        return CaseResult(f"not tried: {unknown}"[:MAX_PROBLEM_CHARACTERS])
     reply = runtime.run_call(operator, case.inputs, case.attrs, case.cotangent)
     if reply.status == "unsupported":
         return None
@@ -76,16 +76,17 @@ def run_case_on(runtime: RuntimeProcess, case: Case) -> CaseResult | None:
     return _judge_reply(case, reply)._replace(is_tolerated=is_tolerated)
 
 
-def _explain_misspelt_name(operator: Operator, case: Case) -> str:
-    """What is wrong with a name of an attribute or an input that resembles one of the operator's.
+def _explain_unknown_name(operator: Operator, case: Case) -> str:
+    """What is wrong with the name of an attribute or an input that no version of the operator has.
 
-    A name that resembles none may be of another version: its refusal is one by the rules.
+    An input that is missing is a refusal by the rules: all are taken for given here.
     """
     apart = {operator.variadic, "indices_per_axis", *operator.scalar_attributes}
     try:
-        operator.check_names(sorted({*case.inputs} - apart), sorted({*case.attrs} - apart))
+        inputs = sorted({*case.inputs, *operator.input_names} - apart)
+        operator.check_names(inputs, sorted({*case.attrs} - apart))
     except GscliError as wrong:
-        return str(wrong) if wrong.hint else ""
+        return str(wrong) if isinstance(wrong, UsageError) else ""
     return ""
 
 
@@ -101,8 +102,8 @@ def _answer_by_rules(case: Case) -> Reply:
     except (LimitRefused, MemoryError) as limit:
         return Reply("unsupported", text=str(limit) or "not enough memory")
     except GscliError as refusal:
-        misspelt = _explain_misspelt_name(operator, case)
-        return Reply("unsupported" if misspelt else "error", None, misspelt or str(refusal))
+        wrong_name = _explain_unknown_name(operator, case)
+        return Reply("unsupported" if wrong_name else "error", None, wrong_name or str(refusal))
     return Reply("output", trace.output, "", flows)
 
 

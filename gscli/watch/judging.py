@@ -182,7 +182,9 @@ class CallWatch(Report):
         hint = "; ".join(filter(None, (hint, self._save(kind, seen))))
         place, label = seen.history.place, label or seen.call.label
         notice = Notice(problem, where=place.where, details=(*place.details, label), hint=hint)
-        self.add(kind, notice, seen.name, place.line)
+        # x[i] += 1 reads and writes by one index, which is told once by its name.
+        call = problem.partition(":")[0] if kind == "from-end" else seen.name
+        self.add(kind, notice, call, place.line)
 
     def refuse(self, seen: SeenCall) -> bool:
         """Note a bad index of a call, and raise it where that is asked for; False for none."""

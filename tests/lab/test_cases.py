@@ -214,6 +214,23 @@ def test_a_misspelt_name_is_no_recorded_refusal(expect: str) -> None:
     assert result.problem.endswith("did you mean indices?")
 
 
+@pytest.mark.parametrize("expect", ["error", "output"])
+def test_a_name_that_the_operator_has_not_is_no_recorded_refusal(expect: str) -> None:
+    """However far it is from those it has; an input that is missing is refused by the rules."""
+    case = {**CASE, "expect": expect}
+    data, indices = case["inputs"].values()
+    params = run_case(
+        parse_case(
+            json.dumps({**case, "inputs": {"params": data, "indices": indices}}).encode(), ""
+        )
+    )
+    assert params.problem.startswith("not tried: onnx.gather has no input 'params'")
+    attrs = run_case(parse_case(json.dumps({**case, "attrs": {"batch_dims": 0}}).encode(), ""))
+    assert attrs.problem.startswith("not tried: onnx.gather has no attribute 'batch_dims'")
+    missing = run_case(parse_case(json.dumps({**case, "inputs": {"data": data}}).encode(), ""))
+    assert missing.problem == "" if expect == "error" else "refused" in missing.problem
+
+
 def test_names_that_a_call_is_taken_apart_by_are_not_misspelt() -> None:
     """Index arrays under one name, how many they were, and an attribute that is an array."""
     one = {"dtype": "int64", "shape": [1], "data": [0]}

@@ -15,23 +15,23 @@ from gscli.frameworks import find_operator
 from gscli.lab.rules import EXTREME, compute_rules
 
 # What the CPU plugin of OpenVINO 2026.4.1 did with -1 and with the size of the axis as an index of
-# three cells, by running each operator: "there" where the text refuses what it does. ScatterUpdate
+# three cells, by running each operator: "itself" where the text refuses what it does. ScatterUpdate
 # ended the process for -1, and left three cells as they were for 3. ScatterElementsUpdate refused
 # 3, and ended the process for -4 and -7.
 # TensorFlow 2.21's batch_gather read 3 cells on from the first row, and 1 before the second.
-FAR_BELOW = "error (unchecked far below zero there)"
+FAR_BELOW = "error (itself: unchecked far below zero)"
 DEPARTURES = [
-    ("openvino.gather 1 7", *["error (reads 0 or outside data there)"] * 2),
-    ("openvino.gather 8", "from the end", "reads 0 (reads 0 or outside data there)"),
-    ("openvino.gather_elements 6", "error (from the end there)", "error"),
-    ("openvino.gather_nd 5", "error (from the end there)", "error (unchecked there)"),
-    ("openvino.gather_nd 8", "from the end", "error (unchecked there)"),
-    ("openvino.scatter_update 3", *["error (may write outside data there)"] * 2),
-    ("openvino.scatter_elements_update 3", "error (from the end there)", FAR_BELOW),
+    ("openvino.gather 1 7", *["error (itself: reads 0 or outside data)"] * 2),
+    ("openvino.gather 8", "from the end", "reads 0 (itself: reads 0 or outside data)"),
+    ("openvino.gather_elements 6", "error (itself: from the end)", "error"),
+    ("openvino.gather_nd 5", "error (itself: from the end)", "error (itself: unchecked)"),
+    ("openvino.gather_nd 8", "from the end", "error (itself: unchecked)"),
+    ("openvino.scatter_update 3", *["error (itself: may write outside data)"] * 2),
+    ("openvino.scatter_elements_update 3", "error (itself: from the end)", FAR_BELOW),
     ("openvino.scatter_elements_update 12", "from the end", FAR_BELOW),
-    ("openvino.scatter_nd_update 3", "error (from the end there)", "error"),
+    ("openvino.scatter_nd_update 3", "error (itself: from the end)", "error"),
     ("openvino.scatter_nd_update 15", "from the end", "error"),
-    ("tensorflow.batch_gather", *["error (may read another row there)"] * 2),
+    ("tensorflow.batch_gather", *["error (itself: may read another row)"] * 2),
 ]
 
 

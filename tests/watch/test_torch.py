@@ -96,6 +96,13 @@ def test_what_workers_find_counts_and_they_may_save_the_same_call(tmp_path: Path
     assert run_watched(tmp_path, WORKERS.replace(", -1 - at", ""), "--strict").returncode == 0
 
 
+def test_an_index_that_reads_and_writes_is_told_once(tmp_path: Path) -> None:
+    program = "x, up = torch.zeros(5), torch.tensor([1, 1, -1])\nx[up] += 1\nx[up] += 1"
+    run = run_watched(tmp_path, program)
+    assert run.stderr.count("up counts from the end: least -1\n") == 2  # one of each line
+    assert run.stderr.count("2 times") == 2
+
+
 STARTER = """
 import multiprocessing, sys
 def work(at):

@@ -2,7 +2,8 @@
 
 What operators do with negative, bad and duplicate indices.
 
-Every answer is read from the plan by which the operator's own example runs.
+Every answer is read from the plan by which the operator's own example runs. Behind
+"itself" stands what the framework itself does in place of that.
 
 The columns of --grad: who is given the gradient among values that equal a maximum (ties), and of
 those that set one cell (several writers). Where a maximum is NaN, the NaN among the values are
@@ -77,7 +78,8 @@ def rules(
 
     def make_text() -> str:
         if markdown:
-            return computing.format_markdown(heads, cells)
+            marked = [[f"`{label}`", *answers] for label, *answers in cells]
+            return computing.format_markdown_table(heads, marked)
         from gscli.views.lines import render_text
         from gscli.views.terminal.tables import make_rules_drawing
 
