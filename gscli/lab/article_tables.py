@@ -44,9 +44,8 @@ def _format_behaviour(operator: Operator, column: str) -> str:
     variants = group_pairs((answer, variant) for answer, names in answers for variant in names)
     if len(variants) == 1:
         return next(iter(variants))
-    return "; ".join(
-        f"{', '.join(dict.fromkeys(which))}: {answer}" for answer, which in variants.items()
-    )
+    named = {answer: ", ".join(dict.fromkeys(which)) for answer, which in variants.items()}
+    return "; ".join(f"{names}: {answer}" for answer, names in named.items())
 
 
 def _short_variant_names(rule: Rule) -> list[str]:

@@ -11,8 +11,8 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
-from itertools import islice, permutations
-from typing import Any, TypeAlias
+from itertools import islice, permutations, product
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
@@ -21,10 +21,11 @@ from gscli.base.arrays import Array, BoolArray, integer_limits, parse_dtype
 from gscli.base.records import Arguments, Record
 from gscli.base.words import INTEGERS, empty_reduction, format_command
 from gscli.declare.attributes import Attribute
+from gscli.frameworks.operator import ConceptName
 from gscli.kernel.reductions import REDUCTION_WORDS, saturating_cast
 from gscli.lab.cases import format_option
 from gscli.lab.compare import compare, find_concept_inputs
-from gscli.lab.concepts import find_concept_arguments, list_call_mappings
+from gscli.lab.concepts import CONCEPTS, find_concept_arguments, list_call_mappings
 from gscli.lab.rules import CHOICE_ALIASES
 from gscli.lab.sample import (
     Answer,
@@ -92,6 +93,9 @@ _TRIED_NUMBERS = {"batch_dims": range(8), "padding_idx": (0, -1), "ignore_index"
 # A possible cause, the end of "this is what you get when …", and its answer.
 CandidateCause: TypeAlias = tuple[str, Array]
 
+# The beginnings of causes, and the calls of `compare` that they are about.
+ConceptCalls: TypeAlias = Iterator[tuple[str, ConceptName, dict[str, Any]]]
+
 
 def iter_mistakes(call: CallVariants) -> Iterator[CandidateCause]:
     """Every mistake that has an answer for this call, the plainest first; refusals are left out."""
@@ -115,9 +119,7 @@ def iter_modes(
             values = [item.default]
         values = _TRIED_NUMBERS.get(item.name, values)
         if item.name in _COUNTED_AXES and len(shape) == output.ndim:
-            at, size = _COUNTED_AXES[item.name], math.prod(shape)
-            # As many cells as are expected, and no more, are made.
-            values = [shape[at]] * (0 < output.size * shape[at] == size * output.shape[at])
+            values = [shape[_COUNTED_AXES[item.name]]]
         for value in [value for value in values if value not in CHOICE_ALIASES]:
             cause = f"it is called with {format_command(format_option(operator, item.name, value))}"
             yield from run_candidates([(cause, partial(with_attributes, {item.name: value}))])
@@ -126,26 +128,40 @@ def iter_modes(
 # --- other frameworks -------------------------------------------------------------------------
 
 
-def iter_rule_sets(call: CallVariants) -> Iterator[CandidateCause]:
+def iter_rule_sets(call: CallVariants, *, are_others: bool = False) -> Iterator[CandidateCause]:
     """The answers of `compare` to the same call, where it has words for it: it has none for a
-    reduction without the cell's own value.
+    reduction without the cell's own value. `are_others`: to others for which it is mistaken.
     """
-    trace, operator = call.trace, call.trace.operator
-    mappings = list_call_mappings(operator, flat=trace.layout.is_flattened)
-    for comparison in mappings if trace.layout.include_self else ():
-        fixed = comparison.fixed_attributes.items()
-        # None is the framework's own choice, by which the answers differ, not the call.
-        is_rule_set = all(trace.attributes.get(name) in (value, None) for name, value in fixed)
-        if not is_rule_set or trace.attributes.get("subscript") is not None:
-            continue
+    for cause, concept, words in _iter_other_calls(call) if are_others else _iter_own_calls(call):
         with suppress(GscliError):
-            inputs = find_concept_inputs(comparison, trace.inputs)
-            words = find_concept_arguments(operator, comparison, trace.attributes, trace.inputs)
-            comparing = compare(comparison.concept, inputs, run=call.run, **words)
-            for group in comparing.groups:
-                if group.first.output is not None:
-                    yield f"the rules are those of {', '.join(group.labels)}", group.first.output
-            return
+            for group in compare(concept, **words).answers:
+                yield f"{cause} of {', '.join(group.labels)}", cast("Array", group.first.output)
+
+
+def _iter_other_calls(call: CallVariants) -> ConceptCalls:
+    """The call where another operation was meant, or batch axes for which its own has no word."""
+    for _, concept, words in _iter_own_calls(call):
+        for count, (name, other) in product(_TRIED_NUMBERS["batch_dims"], CONCEPTS.items()):
+            if name != "take" and other.scatters == CONCEPTS[concept].scatters:
+                cause = f"the operation is {name}{f' with batch_dims {count}' if count else ''}"
+                kept = {key: words[key] for key in words if key != "axis" or other.takes_axis}
+                yield f"{cause}, by the rules", name, {**kept, "batch_dims": count}
+
+
+def _iter_own_calls(call: CallVariants) -> ConceptCalls:
+    """The call as `compare` takes it, once, where it has words for it."""
+    operator, own = call.trace.operator, call.trace.attributes
+    mappings = list_call_mappings(operator, flat=call.trace.layout.is_flattened)
+    has_words = call.trace.layout.include_self and own.get("subscript") is None
+    for comparison in mappings if has_words else ():
+        # None is the framework's own choice, by which the answers differ, not the call.
+        if all(own.get(key) in (value, None) for key, value in comparison.fixed_attributes.items()):
+            with suppress(GscliError):
+                inputs = find_concept_inputs(comparison, call.trace.inputs)
+                words = find_concept_arguments(operator, comparison, own, call.trace.inputs)
+                words |= {"inputs": inputs, "run": call.run}
+                yield "the rules are those", comparison.concept, words
+                return
 
 
 # --- other rules for the same addresses ---------------------------------------------------------

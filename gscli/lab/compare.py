@@ -127,18 +127,18 @@ def _build_concept_call(
         check_rule(name in arrays, f"the comparison needs {name}", kind=UsageError, valid=valid)
     for name in sorted(arrays.keys() - set(concept.inputs)):
         raise UsageError("the comparison has no input of this name", where=name, valid=valid)
-    usual = {"axis": axis is None, "batch_dims": batch_dims == 0, "reduction": reduction == "none"}
-    for name, is_usual in usual.items():
-        fits, problem = is_usual or getattr(concept, f"takes_{name}"), f"takes no {name}"
-        check_rule(fits, f"the comparison {problem}", concept.summary, kind=UsageError)
     parts = ((name, arrays[name]) for name in concept.inputs)
     tensors = [Tensor(name, array.shape, dtype_name(array.dtype)) for name, array in parts]
     data, indices, *updates = tensors
-    if axis is None:
-        axis = concept.axis
-        if axis is not None and batch_dims:  # the first behind the batch axes, as TensorFlow's
-            axis = batch_dims + (indices.rank if batch_dims < 0 else 0)
-    return ConceptCall(data, indices, next(iter(updates), None), axis, batch_dims, reduction)
+    call = ConceptCall(data, indices, next(iter(updates), None), axis, batch_dims, reduction)
+    for name in call.other_arguments:
+        takes, problem = getattr(concept, f"takes_{name}"), f"the comparison takes no {name}"
+        check_rule(takes, problem, concept.summary, kind=UsageError)
+    if axis is not None:
+        return call
+    behind = batch_dims + (indices.rank if batch_dims < 0 else 0)
+    # Behind batch axes the usual axis is the first, as TensorFlow's.
+    return call._replace(axis=behind if batch_dims and concept.axis is not None else concept.axis)
 
 
 class RuleSetQuestion(Record):

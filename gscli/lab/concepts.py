@@ -138,8 +138,7 @@ def find_concept_arguments(
     >>> find_concept_arguments(gather, gather.concept_mappings[0], {"dim": 1}, {})
     {'axis': 1, 'reduction': 'none'}
     """
-    arguments = {"axis": attributes.get(comparison.axis)}
-    arguments["batch_dims"] = attributes.get(comparison.batch_dims)
+    arguments = {name: attributes.get(getattr(comparison, name)) for name in ("axis", "batch_dims")}
     axis = inputs.get(comparison.axis_input)
     if axis is not None and axis.dtype.kind in "iu" and axis.size:
         arguments["axis"] = int(axis.flat[0])
@@ -161,19 +160,16 @@ def explain_inexpressible(comparison: Comparison, call: ConceptCall) -> str:
     >>> explain_inexpressible(take.concept_mappings[0], ConceptCall(data, indices, None, 0, 1))
     'no batch_dims=1'
     """
-    if comparison.build_attributes is None:
+    build = comparison.build_attributes
+    if build is None:
         return _find_missing_argument(comparison, call)
-    if comparison.build_attributes(call) is not None:
+    if build(call) is not None:
         return ""
-    alone = call._replace(batch_dims=0, reduction="none", axis=CONCEPTS[comparison.concept].axis)
-    if comparison.build_attributes(alone) is None:
+    usual: dict[str, Any] = {"batch_dims": 0, "reduction": "none"}
+    if build(call._replace(**usual, axis=CONCEPTS[comparison.concept].axis)) is None:
         return "no such shapes"
-    parts = []
-    if call.batch_dims and comparison.build_attributes(call._replace(batch_dims=0)) is not None:
-        parts.append(f"batch_dims={call.batch_dims}")
-    if comparison.build_attributes(call._replace(reduction="none")) is not None:
-        parts.append(f"reduction={call.reduction}")
-    return "no " + (", ".join(parts) or f"axis={call.axis}")
+    mended = [name for name in usual if build(call._replace(**{name: usual[name]})) is not None]
+    return "no " + ", ".join(f"{name}={getattr(call, name)}" for name in mended or ["axis"])
 
 
 def _find_missing_argument(comparison: Comparison, call: ConceptCall) -> str:

@@ -163,6 +163,8 @@ class OutputDiagnosis:
             named = [fit for fit in modes if fit.is_exact]
             exact = [*named, *exact] if exact else named[:1]
             fits = [*sorted(modes, key=lambda fit: -fit.cells)[:1], *fits]
+        others = [] if exact else self._match_all(iter_rule_sets(call, are_others=True))
+        exact += [fit for fit in others if fit.is_exact][:1]
         most = max((fit.cells for fit in fits), default=0)
         return tuple(exact or (fit for fit in fits if fit.cells == most))
 
@@ -202,7 +204,7 @@ class OutputDiagnosis:
         expected = self.expected.reshape(-1) if cells is None else take_cells(self.expected, cells)
         if not self.has_comparable_output:
             return expected, np.ones(expected.shape, np.bool_)
-        own = output if cells is None else run_at_cells(self.trace.plan, cells, output.size)
+        own = output if cells is None else run_at_cells(self.trace.plan, cells)
         return expected, self.differing_mask(own.reshape(-1), expected)
 
     @property
@@ -254,10 +256,9 @@ class OutputDiagnosis:
 
     def _fits_by_chance(self, values: Array, expected: Array) -> bool:
         """Whether as many values fit where the expected ones are moved to each other's cells."""
-        count = min(values.size, MAX_SHIFTED_CELLS)
-        some = np.linspace(0, values.size - 1, count).astype(np.int64)
-        values, expected = values[some], expected[some]
-        shifts = np.unique(np.linspace(1, count - 1, SHIFT_COUNT).astype(np.int64))
+        step = -(-values.size // MAX_SHIFTED_CELLS)
+        values, expected = values[::step], expected[::step]
+        shifts = np.unique(np.linspace(1, values.size - 1, SHIFT_COUNT).astype(np.int64))
         fits, *by_chance = [
             np.count_nonzero(~self.differing_mask(values, np.roll(expected, shift)))
             for shift in (0, *shifts.tolist())

@@ -33,17 +33,15 @@ from gscli.traces import Trace
 MAX_BLOCK_ADDRESSES = 1 << 20
 
 
-def run_at_cells(plan: ValidatedPlan, cells: Indices, size: int) -> Array:
-    """The result at flat `cells`, which ascend, as one row; InputRefused for another `size`.
+def run_at_cells(plan: ValidatedPlan, cells: Indices) -> Array:
+    """The result at flat `cells`, which ascend, as one row.
 
     >>> from gscli.traces import trace
     >>> inputs = {"data": [1, 2, 3], "indices": [[0], [2], [0]], "updates": [10, 20, 30]}
     >>> run = trace("onnx.scatter_nd", inputs, {"reduction": "add"})
-    >>> run_at_cells(run.plan, np.array([0, 1]), 3)
+    >>> run_at_cells(run.plan, np.array([0, 1]))
     array([41,  2])
     """
-    if plan.layout.output_size != size:
-        raise InputRefused("the result has another size", where=str(plan.layout.output_shape))
     if plan.layout.fold is not None:
         return run_kernel(plan).reshape(-1)[cells]
     if plan.layout.kind == "gather":
@@ -185,17 +183,16 @@ class CallVariants(Record):
     """
 
     trace: Trace
-    cells: Indices | None = None
-    expected_shape: Shape = ()
+    cells: Indices | None
+    expected_shape: Shape
 
     def output_of(self, plan: ValidatedPlan) -> Array:
-        """What a variant gives; InputRefused where it has no such cells, or keeps a rule that
+        """What a variant gives; InputRefused where it has another shape, or keeps a rule that
         refuses the call, whose plan drops entries only to be drawn.
         """
-        check_rule(not plan.layout.policy.is_refused, "the call is refused", kind=InputRefused)
-        if self.cells is None:
-            return run_kernel(plan)
-        return run_at_cells(plan, self.cells, self.trace.output.size)
+        fits = not plan.layout.policy.is_refused and plan.layout.output_shape == self.expected_shape
+        check_rule(fits, "the call is refused, or has another shape", kind=InputRefused)
+        return run_kernel(plan) if self.cells is None else run_at_cells(plan, self.cells)
 
     def run(
         self, operator: Signature, inputs: Arguments, attrs: Arguments

@@ -933,6 +933,36 @@ def test_data_without_axes_has_no_other_axis() -> None:
     assert [cause.is_exact for cause in causes] == [True] * 4
 
 
+SLABS, PICKS = np.arange(30.0).reshape(2, 3, 5), np.array([[4, 0], [1, 1]])
+
+
+@pytest.mark.parametrize(
+    ("name", "inputs", "attrs", "expected", "cause"),
+    [
+        ("onnx.gather", {"data": SLABS, "indices": PICKS}, {"axis": 2},
+         np.stack([SLABS[0][:, PICKS[0]], SLABS[1][:, PICKS[1]]]),
+         "the operation is gather with batch_dims 1, by the rules of OpenVINO Gather-8"),
+        ("onnx.gather_elements", {"data": SQUARE, "indices": AT[:2, :3]}, {"axis": 1},
+         SQUARE[:, AT[:2, :3]], "the operation is gather, by the rules of ONNX Gather-13"),
+        ("torch.gather", {"input": SQUARE, "index": AT[:2, :3]}, {"dim": 0},
+         SQUARE[AT[:2, :3]], "the operation is gather, by the rules of ONNX Gather-13"),
+        ("onnx.gather", {"data": SQUARE, "indices": AT}, {"axis": 1},
+         np.take_along_axis(SQUARE, AT, 1),
+         "the operation is gather-elements, by the rules of ONNX GatherElements-13"),
+        ("onnx.gather", {"data": SQUARE, "indices": PAIRS}, {},
+         SQUARE[PAIRS[:, 0], PAIRS[:, 1]],
+         "the operation is gather-nd, by the rules of ONNX GatherND-13"),
+    ],
+)  # fmt: skip
+def test_another_operation_and_lost_batch_axes_are_named(
+    name: str, inputs: dict[str, Array], attrs: dict[str, Any], expected: Array, cause: str
+) -> None:
+    [fit] = told(name, inputs, attrs, expected).causes
+    assert fit.is_exact
+    assert fit.cause.startswith(cause)
+    assert not told(name, inputs, attrs, expected + 1).causes
+
+
 @pytest.mark.parametrize(
     ("call", "expected", "rules"),
     [
