@@ -93,7 +93,8 @@ def translate_usage_error(error: Any, words: Sequence[str], path: str) -> UsageE
             write, otherwise = named.__getitem__, f"{path} --help"
             near = suggest_names(plain, named, otherwise, similarity=0.67, write=write)
             hint = format_suggestion(sorted(flags.intersection(meant)), near)
-            hint = format_command(["gscli", verb, *names, *words]) if verb else hint
+            kept = _leave_out_expected(words)
+            hint = format_command(["gscli", verb, *names, *kept]) if verb else hint
             return UsageError(f"no such option: {option}"[:200], hint=hint)
         case object(param=object(name=str(name), envvar=str(variable))):
             return make_value_error(name, os.environ[variable], "yes or no", "1 0 yes no")
@@ -117,6 +118,16 @@ def _find_verb(option: str, names: Sequence[str]) -> str:
 
     operators = *NAMES, *ALIASES, *(operator.command for operator in bare_operators())
     return _OPTIONS_OF_VERBS.get(option, "") if not names or names[0] in operators else ""
+
+
+def _leave_out_expected(words: Sequence[str]) -> list[str]:
+    """Words of a call without the answer that is expected of it, which the verbs do not take.
+
+    >>> _leave_out_expected(["[1]", "--expect", "y.npy", "-q", "--expect=[2]"])
+    ['[1]', '-q']
+    """
+    pairs = zip(["", *words], words, strict=False)
+    return [word for before, word in pairs if "--expect" not in (before, word.partition("=")[0])]
 
 
 # Commands whose files hold no tensors but runs, cases, jobs or scripts, or go by their bytes.

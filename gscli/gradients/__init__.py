@@ -311,8 +311,7 @@ def choose_policy(layout: Layout, convention: Convention) -> Policy:
         return policy
     padding = attributes.get("padding_idx")
     if convention.ignores_padding and isinstance(padding, int):
-        rows = layout.axes[layout.column_axes[0]].size
-        return policy._replace(ignored=padding % max(rows, 1))
+        return policy._replace(ignored=padding % max(layout.axes[layout.column_axes[0]].size, 1))
     clips = "device" not in attributes and attributes.get("mode", "clip") == "clip"
     slices = "subscript" in attributes and not layout.addressing.entry_shape
     drops = convention.drops_clipped_reads and policy.out_of_bounds is OutOfBounds.CLIP

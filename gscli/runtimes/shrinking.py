@@ -92,8 +92,7 @@ def _count_odd_values(array: Array) -> int:
     values = array.reshape(-1).tolist()
     if array.dtype.kind == "U":
         return sum(abs(len(text) - 1) + (not text.isascii()) for text in values)
-    plain = range(PLAIN_NUMBERS)
-    return sum(value not in plain or str(value).startswith("-") for value in values)
+    return sum(value not in range(PLAIN_NUMBERS) or str(value).startswith("-") for value in values)
 
 
 def _list_index_names(trial: FuzzCase) -> set[str]:

@@ -317,6 +317,11 @@ CONVERTED = "--svg x.svg, then rsvg-convert x.svg -o FILE"
             2,
             "gscli explain torch gather '[1,2,3]' '[1]' --dim 0 --code jax",
         ),
+        (
+            "torch gather [1,2] [1] --dim 0 --code jax --expect y.npy -q",
+            2,
+            "gscli explain torch gather '[1,2]' '[1]' --dim 0 --code jax -q",
+        ),
         ("onnx --code torch gather [1,2] [0]", 2, "gscli explain onnx COMMAND --code"),
         ("gather [1.0] [0] --of=data", 2, "gscli grad gather '[1.0]' '[0]' --of=data"),
         ("help nothing", 2, "gscli help"),

@@ -115,8 +115,7 @@ def _list_several(text: str, limit: int | None, stdin: Content | None) -> list[M
         return members
     # Below the header of a table is no tensor without a name; a model has nodes besides tensors.
     is_headed = file_suffix(text) in NAMED_COLUMNS and bool(members[0].name)
-    is_model = file_suffix(text) == ".onnx"
-    return members if is_headed or is_model or _list_commits(text) else None
+    return members if is_headed or file_suffix(text) == ".onnx" or _list_commits(text) else None
 
 
 def _list_commits(path: str) -> list[Commit]:
