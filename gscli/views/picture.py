@@ -299,8 +299,7 @@ class EntryTable:
     def _group(self, title: str, shapes: Sequence[Shape], columns: Sequence[Block]) -> Block:
         """Neighbouring columns under one title, and the shape of their tensors together."""
         sizes = self.signs.times.join(map(str, broadcast_shapes(shapes)))
-        facts = f" [{sizes}]" if shapes else " "
-        head: Line = [(title, self.look.bold), (facts, self.look.dim)]
+        head: Line = [(title, self.look.bold), (f" [{sizes}]" if shapes else " ", self.look.dim)]
         return make_block([head, *join_blocks(columns, 0)])
 
     def _column(self, texts: Sequence[str], head: str = "", *, chips: bool = True) -> Block:
