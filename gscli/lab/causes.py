@@ -17,7 +17,7 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 
 from gscli.base import GscliError, InputRefused, check_rule
-from gscli.base.arrays import Array, BoolArray, integer_limits, parse_dtype
+from gscli.base.arrays import Array, BoolArray, cast_lossy, integer_limits, parse_dtype
 from gscli.base.records import Arguments, Record
 from gscli.base.words import INTEGERS, empty_reduction, format_command
 from gscli.declare.attributes import Attribute
@@ -44,10 +44,6 @@ from gscli.traces import Trace
 
 # Axes of a tensor up to which every order of them is tried.
 MAX_TRANSPOSED_AXES = 4
-
-
-# Bytes of indices or updates up to which a changed copy of them is made.
-MAX_TRANSFORMED_BYTES = 64 << 20
 
 
 # Entries named of those that reach some cells, and how many of them at most stand in a sentence.
@@ -402,7 +398,7 @@ def _input_mistakes(call: CallVariants) -> DeferredRuns:
     )
     for words, name, changes in changed:
         array = inputs.get(name)
-        if array is None or not array.ndim or not 0 < array.nbytes <= MAX_TRANSFORMED_BYTES:
+        if array is None or not array.ndim or not array.size:
             continue
         in_order = {f"{words} read in column-major order": _column_major}
         for cause, change in (in_order | changes).items():
@@ -424,7 +420,7 @@ def _result_mistakes(call: CallVariants) -> DeferredRuns:
     for order in _other_orders(output) if is_whole and is_apart else ():
         yield "the result is transposed", partial(np.transpose, output, order)
     for dtype in _NARROWER.get(layout.dtype, ()):
-        yield f"it is computed in {dtype}", partial(_round_to_dtype, call, dtype)
+        yield f"it is computed in {dtype}", partial(_compute_in_dtype, call, dtype)
 
 
 def _update_transforms(layout: Layout) -> dict[str, ArrayTransform]:
@@ -473,9 +469,12 @@ def _attribute_mistakes(call: CallVariants) -> DeferredRuns:
             yield f"{name} is {axis}, not {value}".replace("None", "none"), run
 
 
-def _round_to_dtype(call: CallVariants, dtype: str) -> Array:
-    """Cells and updates rounded to a type before anything is computed, and given in their own."""
-    if call.trace.kind == "scatter":
-        return call.with_layout(call.trace.layout._replace(accumulate_dtype=dtype))
-    output = call.output_of(call.trace.plan)
-    return output.astype(parse_dtype(dtype)).astype(output.dtype)
+def _compute_in_dtype(call: CallVariants, dtype: str) -> Array:
+    """The answer where data and updates have a type, given in that of the call."""
+    cast_to_dtype, layout = partial(cast_lossy, dtype=parse_dtype(dtype)), call.trace.layout
+    if layout.kind == "gather" and layout.fold is None:  # rounds the same afterwards
+        narrow = cast_to_dtype(call.output_of(call.trace.plan))
+    else:
+        names = [name for name in call.trace.call_inputs if name in layout.value_names]
+        narrow = call.with_inputs(dict.fromkeys(names, cast_to_dtype))
+    return cast_lossy(narrow, call.trace.output.dtype)

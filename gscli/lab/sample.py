@@ -32,6 +32,9 @@ from gscli.traces import Trace
 # Addresses or updates that are looked at together.
 MAX_BLOCK_ADDRESSES = 1 << 20
 
+# Bytes of an input up to which a changed copy of it is made.
+MAX_CHANGED_BYTES = 64 << 20
+
 
 def run_at_cells(plan: ValidatedPlan, cells: Indices) -> Array:
     """The result at flat `cells`, which ascend, as one row.
@@ -206,9 +209,10 @@ class CallVariants(Record):
         return self.output_of(Plan(layout, self.trace.inputs).validate())
 
     def with_inputs(self, changes: Mapping[str, ArrayTransform]) -> Array:
-        """What the operator gives for other inputs."""
+        """What the operator gives for other inputs; InputRefused for large ones."""
         inputs = self.trace.call_inputs
         for name, change in changes.items():
+            check_rule(inputs[name].nbytes <= MAX_CHANGED_BYTES, "too large", kind=InputRefused)
             inputs[name] = np.ascontiguousarray(change(inputs[name]))
         return self.run(self.trace.operator, inputs, self.trace.attributes)[1]
 

@@ -1052,3 +1052,25 @@ def test_rule_sets_are_those_of_the_same_call(
     [labels] = [cause for cause in causes if cause.startswith("the rules are those of")]
     assert named in labels
     assert left_out not in labels
+
+
+def test_what_is_computed_in_a_type_is_run_in_it() -> None:
+    """Its lowest number fills empty segments, and its sums are rounded as the framework does."""
+    data = np.array([[1, 2], [3, 4]], np.float32)
+    inputs = {"data": data, "segment_ids": np.array([0, 2])}
+    empty = np.array([[1, 2], [-np.inf, -np.inf], [3, 4]], np.float32)
+    trace = gscli.trace("tensorflow.unsorted_segment_max", inputs, {"num_segments": 3})
+    causes = OutputDiagnosis(trace, empty, "want").causes
+    assert [fit.cause for fit in causes] == ["empty cells hold -inf"]
+    draw = np.random.default_rng(3)
+    sums = {
+        "input": draw.random((3, 4), np.float32) * 50,
+        "index": np.array([2, 0, 2, 2, 1]),
+        "source": draw.random((5, 4), np.float32) * 50,
+    }
+    halves = {
+        name: array if name == "index" else array.astype(np.float16) for name, array in sums.items()
+    }
+    half = gscli.run("torch.index_add", halves, {"dim": 0}).astype(np.float32)
+    diagnosis = OutputDiagnosis(gscli.trace("torch.index_add", sums, {"dim": 0}), half, "want")
+    assert "it is computed in float16" in [fit.cause for fit in diagnosis.causes if fit.is_exact]
