@@ -184,8 +184,7 @@ def _describe_nan_difference(analysis: CallAnalysis, target: TargetFramework) ->
     # Lines take NaN that must not win out of updates, and leave what stands in data.
     nan = "NaN in data" if analysis.has_losing_nan else "NaN"
     text = f"{nan} under {layout.reduction}: {target.title} {NAN_WORDS[propagates]}"
-    is_removed = propagates and analysis.has_losing_nan
-    return text if compared and not (is_alike or is_removed) else ""
+    return text if compared and not (is_alike or (propagates and analysis.has_losing_nan)) else ""
 
 
 def list_open_values(analysis: CallAnalysis, target: TargetFramework) -> list[str]:

@@ -268,8 +268,7 @@ def _grid_position(parts: Sequence[_SubscriptPart], notation: SubscriptRules) ->
     arrays = [at for at, array in every if array.rank or not notation.has_scalar_selection]
     if not arrays:
         return 0
-    between = parts[arrays[0] : arrays[-1]]
-    return arrays[0] if all(part.kind == "array" for part in between) else 0
+    return arrays[0] if all(part.kind == "array" for part in parts[arrays[0] : arrays[-1]]) else 0
 
 
 def _assemble(

@@ -71,8 +71,7 @@ def bind_primitive(
         attrs |= {field: tuple(getattr(numbers, field)) for field in fields}
         mode = getattr(params["mode"], "name", "")
         if mode in MODES:
-            drops = mode == "FILL_OR_DROP" and name != "gather"
-            attrs["mode"] = "drop" if drops else MODES[mode]
+            attrs["mode"] = "drop" if mode == "FILL_OR_DROP" and name != "gather" else MODES[mode]
     else:  # one window, which is moved inside; where it begins are the last values
         starts = [int(start) for start in values[len(names) - 1 :]]
         if not starts:

@@ -95,6 +95,7 @@ def _format_help(name: ConceptName) -> str:
     }.get(name, usual)
     return (
         f"Compare how frameworks {concept.summary}.\n\nRows that answer alike are one row. "
+        "Each is given the inputs as it takes them: MXNet's vectors run along the first axis. "
         "--as onnx,tf,jax picks and orders them; the first is what the others are compared with. "
         "--opset 11,13,18 gives each of these versions of ONNX a row."
         f"\n\n\b\nExamples:\n  gscli compare {name} {words}\n"
@@ -145,7 +146,7 @@ def compare_concept(
         excludes=("json", "plain"), unless=("svg",), why="--lines draws a picture",
     ),
     gradients: bool = option(
-        "what flows back, a row for each convention", flag="--grad",
+        "what flows back by each convention, as text or --json", flag="--grad",
         excludes=("svg", "html", "lines", "show", "rows", "full", "precision"),
         why="--grad prints gradients and nothing else",
     ),

@@ -203,8 +203,7 @@ class ZipWriter(zipfile.ZipFile):
 
     def __init__(self, out: Output) -> None:
         # It can neither seek nor tell, and whoever gets the bytes flushes them.
-        stream = SimpleNamespace(write=out, flush=lambda: None)
-        super().__init__(cast("IO[bytes]", stream), "w")
+        super().__init__(cast("IO[bytes]", SimpleNamespace(write=out, flush=lambda: None)), "w")
 
     def pack(self, name: str, pieces: Pieces) -> None:
         """Write one member, deflated."""

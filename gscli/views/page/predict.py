@@ -123,8 +123,7 @@ class Mistakes:
             for other in every:
                 if other != axes[0]:
                     yield replace({**every, other: numbers[axes[0]]}), "axis"
-        less = {axis: at - 1 for axis in axes if (at := right[axis]) is not None}
-        yield replace(less), "one"
+        yield replace({axis: at - 1 for axis in axes if (at := right[axis]) is not None}), "one"
 
 
 def _add(left: Array, right: Array) -> Array:
