@@ -105,8 +105,7 @@ class SnippetProgram:
 
     def expand(self, x: Value, shape: Shape) -> Value:
         """Axes of size 1, and missing ones in front, repeated."""
-        ones = (1,) * (len(shape) - len(x.shape))
-        x = self.reshape(x, (*ones, *x.shape))
+        x = self.reshape(x, (1,) * (len(shape) - len(x.shape)) + x.shape)
         return self.convert("expand", x, shape, x.dtype, shape=shape)
 
     def iota(self, positions: range, dim: int, rank: int) -> Value:

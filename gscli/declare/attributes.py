@@ -167,8 +167,7 @@ def _check_type(value: Any, *types: type) -> object:
 
 
 def _to_number(value: Any) -> object:
-    item = value.item() if hasattr(value, "item") else value
-    return _check_type(item, int, float, complex, str)
+    return _check_type(value.item() if hasattr(value, "item") else value, int, float, complex, str)
 
 
 def _to_ints(items: Any) -> tuple[int, ...]:

@@ -321,6 +321,5 @@ def _result_to_dict(
     flags = comparing.differing_mask(group)
     listed = None if flags is None or flags.sum() > MOST_VALUES else np.argwhere(flags)
     entry["differs"] = None if listed is None else listed.tolist()
-    notices = row.trace.warnings if row.trace else ()
-    entry["warnings"] = [notice.to_dict() for notice in notices]
+    entry["warnings"] = [notice.to_dict() for notice in (row.trace.warnings if row.trace else ())]
     return entry

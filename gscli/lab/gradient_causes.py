@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from gscli.base import DtypeRefused, check_rule
+from gscli.base import DtypeRefused, InputRefused, check_rule
 from gscli.base.arrays import Array, Arrays, dtype_name
 from gscli.base.records import Arguments
 from gscli.frameworks.execute import run_plan
@@ -135,7 +135,9 @@ def _call_again(gradients: Gradients, inputs: Arrays, attrs: Arguments) -> dict[
     """The gradients of the call with other inputs and attributes, for an output of its shape."""
     run = gradients.trace
     trace = trace_call(run.operator, {**run.call_inputs, **inputs}, {**run.attributes, **attrs})
-    return trace_gradients(trace, gradients.cotangent, gradients.convention.name).arrays
+    again = trace_gradients(trace, gradients.cotangent, gradients.convention.name)
+    check_rule(not again.missing, again.missing, kind=InputRefused)
+    return again.arrays
 
 
 class GradientDiagnosis:

@@ -915,3 +915,14 @@ def test_the_document_has_the_verdict_of_a_gradient_too_large_for_it() -> None:
     assert document["gradients"] == {"data": {"dtype": "float32", "shape": [5_000_001]}}
     assert document["expectation"]["different"] == 2
     assert call_gscli(*words, *expected, "--json=output").returncode == 65
+
+
+def test_no_option_is_named_for_which_the_framework_has_no_gradient() -> None:
+    """Forward PyTorch's scatter_reduce takes max as amax; it has a gradient of amax alone."""
+    inputs = {"input": [1.0, 5.0], "index": [0, 0, 1], "src": [4.0, 2.0, 5.0]}
+    run = trace("torch.scatter_reduce", inputs, {"dim": 0, "reduce": "mean"})
+    other = trace("torch.scatter_reduce", inputs, {"dim": 0, "reduce": "amax"})
+    flows = trace_gradients(other).arrays
+    causes = find_causes(trace_gradients(run), "src", flows["src"], Tolerance(1e-9, 1e-9))
+    assert "it is called with --reduce amax" in causes
+    assert not [cause for cause in causes if cause.endswith("max") and "amax" not in cause]

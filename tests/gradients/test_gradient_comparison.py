@@ -109,7 +109,12 @@ def test_of_large_gradients_it_is_told_in_how_many_cells_they_differ(last: int, 
 
 def test_frameworks_without_such_an_operation_are_told_and_nothing_of_what_does_the_same() -> None:
     words = (*SCATTER, "[10,2,10]", "--reduction", "max")
-    assert "\nNo row for JAX, TensorFlow: no scatter-elements.\n2 different" in run(*words)[1]
+    more = "gscli compare scatter-nd --grad has rows for JAX and TensorFlow"
+    told = run(*words)[1]
+    assert f"\nNo row for JAX, TensorFlow: no scatter-elements.\n{more}.\n2 different" in told
+    there = run("scatter-nd", "[1.0]", "[[0]]", "[1.0]", "--reduction=max")[1]
+    assert "JAX at.max" in there
+    assert "TF tensor_scatter_nd_max" in there
     reasons = json.loads(run(*words, "--json")[1])["unsaid"]
     assert {"label": "JAX", "reason": "no scatter-elements"} in reasons
     assert "No row" not in run(*words, "--as", "torch,onnx")[1]

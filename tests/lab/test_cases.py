@@ -363,7 +363,7 @@ def test_a_run_that_tries_nothing_is_no_success(tmp_path: Path) -> None:
     done = verify(str(file), "--only", "nothing")
     assert (done.returncode, done.stdout) == (2, "")
     assert "no case's id contains 'nothing'" in done.stderr
-    assert "help: leave out --only; in it, capitals count" in done.stderr
+    assert "help: leave out --only, or write it as in ids" in done.stderr
     done = verify(str(file), "--on", "numpy")
     assert (done.returncode, done.stdout) == (65, "")
     assert "the runtime answers none of 1 case" in done.stderr

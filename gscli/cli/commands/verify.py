@@ -169,7 +169,7 @@ def _nothing_run_error(tally: _CaseCounts, only: str, runtime: RuntimeProcess | 
     if only:
         problem = f"no case's id contains {only!r}"[:200]
         details = tuple(f"{refusal.where}: {refusal.problem}" for refusal in tally.refusals[:1])
-        return UsageError(problem, details=details, hint="leave out --only; in it, capitals count")
+        return UsageError(problem, details=details, hint="leave out --only, or write it as in ids")
     return InputRefused("there is no case here", hint="gscli cases OP -o FILE.jsonl writes some")
 
 

@@ -187,8 +187,7 @@ def _split_names(text: str) -> list[str]:
     ['id', 'qty, n']
     """
     with suppress(csv.Error):
-        names = next(csv.reader([text], skipinitialspace=True))
-        return [name.strip() for name in names] or [text]
+        return [*map(str.strip, next(csv.reader([text], skipinitialspace=True)))] or [text]
     return text.split(",")
 
 

@@ -189,8 +189,7 @@ def check_memory(raw: bytes, name: str) -> None:
 def _check_depth(raw: bytes, name: str) -> None:
     if raw.count(b"[") + raw.count(b"{") <= DEPTH_LIMIT:
         return
-    plain = _STRING.sub(b"", raw) if b'"' in raw else raw
-    brackets = plain.translate(None, _NOT_BRACKETS)
+    brackets = (_STRING.sub(b"", raw) if b'"' in raw else raw).translate(None, _NOT_BRACKETS)
     depths = accumulate(1 if bracket in b"[{" else -1 for bracket in brackets)
     fits, levels = max(depths, default=0) <= DEPTH_LIMIT, f"at most {DEPTH_LIMIT} levels"
     check_content(fits, f"{name} is nested too deep", name, valid=levels)

@@ -199,6 +199,9 @@ def describe_comparison(
     notes = list(dict.fromkeys(row.missing for row in chain(*result.groups) if row.missing))
     notes += [f"no gradients: {', '.join(labels)}: {why}" for why, labels in reasons.items()]
     notes += [f"{text}." for text in UnsupportedRuleSet.format_reasons(result.unsupported)]
+    is_known = result.kind in ("none", "add", "max", "min")
+    if is_known and result.concept == "scatter-elements" and result.unsupported:
+        notes.append("gscli compare scatter-nd --grad has rows for JAX and TensorFlow.")
     for note in () if is_short else notes:
         yield from wrap_text(signs.sanitize_line(note), options.width, "  ")
     yield from wrap_text(_summarize(result, signs.differs), options.width)
