@@ -50,7 +50,7 @@ def run_case(case: Case) -> CaseResult:
     """Run one case and compare with the record. Raises nothing.
 
     A limit of gscli's own is no refusal by the rules, nor is the name of an operator that gscli has
-    not, or of an attribute or input that the operator has not: such a case was not tried.
+    not, of an input that the operator has not, or of a misspelt attribute: it was not tried.
     """
     reply = _answer_by_rules(case)
     if reply.status != "unsupported":
@@ -77,16 +77,18 @@ def run_case_on(runtime: RuntimeProcess, case: Case) -> CaseResult | None:
 
 
 def _explain_unknown_name(operator: Operator, case: Case) -> str:
-    """What is wrong with the name of an attribute or an input that no version of the operator has.
+    """What is wrong with the name of an input that the operator has not, or with a misspelt one.
 
-    An input that is missing is a refusal by the rules: all are taken for given here.
+    An attribute that resembles none may be of another version: its refusal is one by the rules. So
+    is that of a missing input; all are taken for given here.
     """
     apart = {operator.variadic, "indices_per_axis", *operator.scalar_attributes}
-    try:
-        inputs = sorted({*case.inputs, *operator.input_names} - apart)
-        operator.check_names(inputs, sorted({*case.attrs} - apart))
-    except GscliError as wrong:
-        return str(wrong) if isinstance(wrong, UsageError) else ""
+    inputs = sorted({*case.inputs, *operator.input_names} - apart)
+    for attrs in ([], sorted({*case.attrs} - apart)):
+        try:
+            operator.check_names(inputs, attrs)
+        except GscliError as wrong:
+            return str(wrong) if isinstance(wrong, UsageError) and (wrong.hint or not attrs) else ""
     return ""
 
 

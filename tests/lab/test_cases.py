@@ -226,7 +226,7 @@ def test_a_name_that_the_operator_has_not_is_no_recorded_refusal(expect: str) ->
     )
     assert params.problem.startswith("not tried: onnx.gather has no input 'params'")
     attrs = run_case(parse_case(json.dumps({**case, "attrs": {"batch_dims": 0}}).encode(), ""))
-    assert attrs.problem.startswith("not tried: onnx.gather has no attribute 'batch_dims'")
+    assert attrs.problem == "" if expect == "error" else "refused" in attrs.problem
     missing = run_case(parse_case(json.dumps({**case, "inputs": {"data": data}}).encode(), ""))
     assert missing.problem == "" if expect == "error" else "refused" in missing.problem
 

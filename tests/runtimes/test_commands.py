@@ -834,7 +834,6 @@ def test_a_runtimes_refusal_of_a_misspelt_name_is_not_the_recorded_one(tmp_path:
     lines = ({**case, "attrs": attrs} for attrs in ({}, {"axiss": 0}, {"batch_dims": 1}))
     file.write_text("\n".join(map(json.dumps, lines)), "utf-8")
     code, out, _ = gscli("verify", str(file), "--on", "numpy")
-    assert (code, out.splitlines()[-1]) == (1, "1 passed, 2 failed, 0 skipped")
-    assert "not tried: numpy.take has no attribute 'batch_dims'" in out
+    assert (code, out.splitlines()[-1]) == (1, "2 passed, 1 failed, 0 skipped")
     assert "has no attribute 'axiss'" in out
     assert "did you mean axis?" in out

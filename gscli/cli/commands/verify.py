@@ -8,8 +8,9 @@ promised). More of T: gscli help runtimes.
 
 A failure prints its id, the difference and the command that reproduces it (of a long case the
 tensors as CASES.jsonl::ID/NAME; with --on it asks the runtime again); then `N passed, M failed`.
-A case beyond a limit of gscli's own, of an unknown operator, or with an attribute or input that
-the operator has not, fails as not tried: it is no refusal by the rules. Lines that are no cases are
+A case beyond a limit of gscli's own, of an unknown operator, with an input that the operator has
+not, or a misspelt attribute, fails as not tried: it is no refusal by the rules. An attribute that
+resembles none may be of another version, and is refused by the rules. Lines that are no cases are
 counted as refused, the first of them is told at the end, and --junit and --format github have each
 as an error. Exit status 1 when any case fails, 65 where none does and a line is no case. - reads
 cases from standard input. With --json: every count of the last line by its name ("passed",

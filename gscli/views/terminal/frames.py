@@ -138,8 +138,7 @@ STEPPED_ENTRIES = 100
 
 def select_steps(frames: Frames, options: ViewOptions) -> range:
     """The steps of a series, from what there was before: STEPPED_ENTRIES of them, or the limit."""
-    limit = STEPPED_ENTRIES if options.limit is None else options.limit
-    return range(min(limit, len(frames)) + 1)
+    return range(min(STEPPED_ENTRIES if options.limit is None else options.limit, len(frames)) + 1)
 
 
 def show_steps(
