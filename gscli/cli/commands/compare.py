@@ -96,8 +96,8 @@ def _format_help(name: ConceptName) -> str:
     return (
         f"Compare how frameworks {concept.summary}.\n\nRows that answer alike are one row. "
         "Each is given the inputs as it takes them: MXNet's vectors run along the first axis. "
-        "--as onnx,tf,jax picks and orders them; the first is what the others are compared with. "
-        "--opset 11,13,18 gives each of these versions of ONNX a row."
+        "--as onnx,tf,jax picks and orders them; the others are compared with the first, if it "
+        "answers. --opset 11,13,18 gives each of these versions of ONNX a row."
         f"\n\n\b\nExamples:\n  gscli compare {name} {words}\n"
         f"  gscli compare {name} {words} --as numpy,torch,jax --json"
     )
