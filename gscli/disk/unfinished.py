@@ -16,7 +16,7 @@ from gscli.base import CannotWrite, Notice, check_rule
 from gscli.base.words import quote_word
 from gscli.disk.mapped import ATTRIBUTE, UNDO_SUFFIX, RegularFile, find_undo_file
 
-_HINT = "gscli undo {name} puts the old rows back; if the data are right, delete the undo file"
+_HINT = "if none runs, gscli undo {name} puts old rows back; or keep the data, delete the undo file"
 
 
 class UnfinishedPatch(UserWarning):

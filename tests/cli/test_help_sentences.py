@@ -10,11 +10,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+import shell
 
 from gscli.base import ExitCode
 from gscli.cli import run_safely
 from gscli.frameworks import find_operator, operators
 from gscli.frameworks.operator import Operator
+from gscli.lab.difference import DEFAULT_RTOL, Tolerance
 from gscli.lab.examples import build_probe
 from gscli.lab.rules import Rule, compute_rules
 
@@ -468,3 +470,10 @@ def test_a_text_names_the_operators_that_it_is_held_against() -> None:
 def test_no_sentence_stands_alone() -> None:
     alone = [(o.full_name, s) for o in operators() for s in sentences(o) if not _is_held(o, s)]
     assert not alone, f"add to HELD a command that shows it, for each of: {alone}"
+
+
+def test_the_usual_tolerances_are_told() -> None:
+    told = " ".join(shell.call_gscli("help", "porting").stdout.decode().split())
+    for name in ("float64", "float32", "float16", "bfloat16"):
+        assert f"{name} {DEFAULT_RTOL[name]!r}" in told.replace("1e-6", "1e-06")
+    assert Tolerance().atol == 0

@@ -3,9 +3,9 @@
 Hold two tensors against each other; exit status 1 when they differ.
 
 Types and shapes first, then values: integers, bool and text must be equal, other numbers equal
-within the last bits of the coarser type (--rtol, --atol), NaN equals NaN. How far apart the numbers
-are that are equal by this alone is told. Of containers, members of one name are held against each
-other.
+within the last bits of the coarser type (--rtol, by type in gscli help porting, --atol), NaN equals
+NaN. How far apart the numbers are that are equal by this alone is told. Of containers, members of
+one name are held against each other.
 
 \b
 Examples:
