@@ -274,7 +274,7 @@ class Settings(Record):
         "tensors to draw: data,indices,updates,output", "LIST",
         complete=make_list_completer(("data", "indices", "updates", "output")),
     )  # fmt: skip
-    full: bool = _on_drawing("draw every cell, however many")
+    full: bool = _on_drawing("draw every cell, of up to 1,000,000")
     rows: int | None = _on_drawing("rows to draw of a large tensor", "N")
     edge: int | None = _on_drawing("rows and columns to draw at the edges", "N")
     slice: str | None = _on_drawing("draw a part only, e.g. 0,:,::2", "TEXT")

@@ -186,7 +186,7 @@ def add_equivalents(comparing: ComparisonResult, inputs: CallInputs) -> Comparis
     titles = {TITLES[name]: name for name in TARGETS if name not in said}
     absent = list(comparing.unsupported)
     if not (comparing.only or comparing.opsets):
-        known, reason = {entry.label for entry in absent}, f"no {comparing.concept}"
+        known, reason = {entry.label for entry in absent}, "gscli has none"
         others = (title for title in titles if title not in known)
         absent += [UnsupportedRuleSet(title, reason, is_requested=False) for title in others]
     names = {

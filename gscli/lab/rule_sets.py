@@ -55,7 +55,7 @@ def select_rule_sets(concept: ConceptName, only: Sequence[str], opsets: Sequence
             rows += [pair for pair in pairs if pair not in rows]
         else:
             title = named.full_name if named else _find_framework_title(word, name, declared)
-            absent[title] = UnsupportedRuleSet(title, f"no {concept}", is_requested=True)
+            absent[title] = UnsupportedRuleSet(title, "gscli has none", is_requested=True)
     return (_expand_opsets(chosen, opsets) if opsets else chosen), [*absent.values()]
 
 

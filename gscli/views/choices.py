@@ -35,7 +35,7 @@ def check_size(options: ViewOptions, entries: int, sizes: Sequence[int]) -> None
     cells = max(sizes, default=0) if options.full else 0
     for what, count, most in (("entries", shown, MOST_ENTRIES), ("cells", cells, MOST_CELLS)):
         problem, where, legal = f"too many {what} to draw", f"{count:,} {what}", f"at most {most:,}"
-        hint = "-o FILE writes every value; --slice and --limit choose what is drawn"
+        hint = "-o FILE writes every value; --rows, --limit and --slice without --full draw fewer"
         check_rule(count <= most, problem, where, kind=LimitRefused, valid=legal, hint=hint)
 
 

@@ -16,7 +16,7 @@ from gscli.cli import run_safely
 
 def test_frameworks_without_the_operation_are_told_what_gives_the_same() -> None:
     told = gscli("compare", "scatter-elements", "[1,2,3]", "[0,2]", "[4,5]").stdout.decode()
-    assert "No row for JAX, TensorFlow: no scatter-elements." in told
+    assert "No row for JAX, TensorFlow: gscli has none." in told
     way = "(gscli explain scatter-elements '[1,2,3]' '[0,2]' '[4,5]' --code jax)"
     assert f"The same in JAX: x.at[i], exact for these indices {way}." in told
     assert "The same in TensorFlow: tf.tensor_scatter_nd_update, exact" in told

@@ -111,19 +111,19 @@ def test_frameworks_without_such_an_operation_are_told_and_nothing_of_what_does_
     words = (*SCATTER, "[10,2,10]", "--reduction", "max")
     more = "gscli compare scatter-nd --grad has rows for JAX and TensorFlow"
     told = run(*words)[1]
-    assert f"\nNo row for JAX, TensorFlow: no scatter-elements.\n{more}.\n2 different" in told
+    assert f"\nNo row for JAX, TensorFlow: gscli has none.\n{more}.\n2 different" in told
     there = run("scatter-nd", "[1.0]", "[[0]]", "[1.0]", "--reduction=max")[1]
     assert "JAX at.max" in there
     assert "TF tensor_scatter_nd_max" in there
     reasons = json.loads(run(*words, "--json")[1])["unsaid"]
-    assert {"label": "JAX", "reason": "no scatter-elements"} in reasons
+    assert {"label": "JAX", "reason": "gscli has none"} in reasons
     assert "No row" not in run(*words, "--as", "torch,onnx")[1]
 
 
 def test_a_framework_that_is_named_and_cannot_say_it_gives_no_gradients() -> None:
     code, out, _ = run(*SCATTER, "[1,2,3]", "--reduction", "add", "--as", "torch,jax,onnx")
     assert code == 1
-    assert "no gradients: JAX: no scatter-elements\n" in out
+    assert "no gradients: JAX: gscli has none\n" in out
     assert out.endswith("2 rule sets give the same gradients, 1 refusal.\n")
 
 
