@@ -193,11 +193,11 @@ def cast_lossless(array: Array, dtype: DType, where: str, *, is_typed: bool = Tr
     """
     if array.dtype == dtype or array.dtype.kind == dtype.kind == "U":
         return array
-    array = array.source.read_all() if is_lazy(array) else array
-    is_rounded = not is_typed and is_float_dtype(array.dtype)
-    is_rounded = is_rounded and (is_float_dtype(dtype) or dtype.kind == "c")
     if is_across_text(array.dtype, dtype):
         raise _cast_error(array.dtype, dtype, where)
+    array = array.source.read_all() if is_lazy(array) else array
+    has_fractions = is_float_dtype(dtype) or dtype.kind == "c"
+    is_rounded = not is_typed and is_float_dtype(array.dtype) and has_fractions
     result = np.empty(array.size, f"U{array.dtype.itemsize}" if dtype.kind == "U" else dtype)
     for start, cast, same in _iter_cast_blocks(array, dtype, is_rounded=is_rounded):
         if not same.all():

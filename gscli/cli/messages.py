@@ -93,8 +93,8 @@ def translate_usage_error(error: Any, words: Sequence[str], path: str) -> UsageE
             write, otherwise = named.__getitem__, f"{path} --help"
             near = suggest_names(plain, named, otherwise, similarity=0.67, write=write)
             hint = format_suggestion(sorted(flags.intersection(meant)), near)
-            kept = _leave_out_expected(words)
-            hint = format_command(["gscli", verb, *names, *kept]) if verb else hint
+            if verb:
+                hint = format_command(["gscli", verb, *names, *_leave_out_expected(words)])
             return UsageError(f"no such option: {option}"[:200], hint=hint)
         case object(param=object(name=str(name), envvar=str(variable))):
             return make_value_error(name, os.environ[variable], "yes or no", "1 0 yes no")

@@ -137,8 +137,9 @@ def iter_rule_sets(call: CallVariants, *, are_others: bool = False) -> Iterator[
 def _iter_other_calls(call: CallVariants) -> ConceptCalls:
     """The call where another operation was meant, or batch axes for which its own has no word."""
     for _, concept, words in _iter_own_calls(call):
+        own, scatters = (concept, words.get("batch_dims") or 0), CONCEPTS[concept].scatters
         for count, (name, other) in product(_TRIED_NUMBERS["batch_dims"], CONCEPTS.items()):
-            if name != "take" and other.scatters == CONCEPTS[concept].scatters:
+            if name != "take" and (name, count) != own and other.scatters == scatters:
                 cause = f"the operation is {name}{f' with batch_dims {count}' if count else ''}"
                 kept = {key: words[key] for key in words if key != "axis" or other.takes_axis}
                 yield f"{cause}, by the rules", name, {**kept, "batch_dims": count}

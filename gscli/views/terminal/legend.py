@@ -78,8 +78,7 @@ def draw_plane_maps(
     view: TensorView, width: int, look: StyleSheet
 ) -> tuple[list[Block], list[Line]]:
     """An outline for each plane, of planes that are touched alike one; and what none shows."""
-    planes, across = group_by_plane(view.marks), look.signs.across
-    shape = view.array.shape[-MATRIX:]
+    planes, shape = group_by_plane(view.marks), view.array.shape[-MATRIX:]
     drawn = [_PlaneMap(shape, *plane, width, look) for plane in planes[:MOST_PLANES]]
     counts = {
         "too close to be marked": sum(outline.crowded for outline in drawn),
@@ -88,7 +87,7 @@ def draw_plane_maps(
         "left out of the map": view.left_out or 0,
     }
     notes: list[Line] = [
-        [(f"{across} {format_count(count, 'entry is', 'entries are')} {text}", look.dim)]
+        [(f"{look.signs.across} {format_count(count, 'entry is', 'entries are')} {text}", look.dim)]
         for text, count in counts.items() if count
     ]  # fmt: skip
     return [make_block(list(outline.lines())) for outline in drawn], notes
