@@ -364,6 +364,10 @@ def test_a_run_that_tries_nothing_is_no_success(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (2, "")
     assert "no case's id contains 'nothing'" in done.stderr
     assert "help: leave out --only, or write it as in ids" in done.stderr
+    done = verify("-", "--only", "a", stdin='{"id": "a"}')
+    assert (done.returncode, done.stdout) == (2, "0 passed, 0 failed, 1 refused\n")
+    assert "no readable case's id contains 'a'" in done.stderr
+    assert "standard input line 1: not a recorded case: " in done.stderr
     done = verify(str(file), "--on", "numpy")
     assert (done.returncode, done.stdout) == (65, "")
     assert "the runtime answers none of 1 case" in done.stderr

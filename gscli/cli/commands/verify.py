@@ -168,8 +168,8 @@ def _nothing_run_error(tally: _CaseCounts, only: str, runtime: RuntimeProcess | 
         reason = "it answers no gradients, for which cases with a cotangent ask; " * is_lacking
         return InputRefused(problem, hint=f"{reason}gscli runtimes R tells what it answers")
     if only:
-        problem = f"no case's id contains {only!r}"[:200]
-        details = tuple(f"{refusal.where}: {refusal.problem}" for refusal in tally.refusals[:1])
+        problem = f"no{' readable' * bool(tally.refusals)} case's id contains {only!r}"[:200]
+        details = tuple(": ".join([r.where, r.problem, *r.details]) for r in tally.refusals[:1])
         return UsageError(problem, details=details, hint="leave out --only, or write it as in ids")
     return InputRefused("there is no case here", hint="gscli cases OP -o FILE.jsonl writes some")
 
