@@ -43,9 +43,9 @@ if TYPE_CHECKING:
     from gscli.files.stores.icechunk_store import Commit
 
 SHOW_OPTIONS = (
-    "json", "dtype", "max_bytes", "full", "rows", "edge",
-    SHARED_OPTIONS["slice"]._replace(excludes=()), "precision", "svg", "theme", "plain",
-    "quiet", "color", "palette", "width", "debug",
+    "json", SHARED_OPTIONS["dtype"]._replace(help="element type to show, converted without loss"),
+    "max_bytes", "full", "rows", "edge", SHARED_OPTIONS["slice"]._replace(excludes=()),
+    "precision", "svg", "theme", "plain", "quiet", "color", "palette", "width", "debug",
 )  # fmt: skip
 
 # Versions of an Icechunk repository that are listed, the newest first.
