@@ -362,8 +362,8 @@ def _back_through_product(walk: BackwardWalk) -> Pair:
             gradient[...] = walk.cotangent / product
             return np.asarray(-walk.cotangent * data / product**2)
         gradient[...] = walk.cotangent * (product * data ** (product - 1))
-        logarithm = np.log(np.where(data == 0, 1.0, data))  # 0 ** y has no slope by y
-        return np.asarray(walk.cotangent * data**product * logarithm)
+        # 0 ** y has no slope by y.
+        return np.asarray(walk.cotangent * data**product * np.log(np.where(data == 0, 1.0, data)))
 
     _, passed = walk.multiply_back(np.ones_like(data), flow)
     return gradient, passed

@@ -264,8 +264,7 @@ def _measure_distances(
             apart = np.asarray(np.subtract(*(end.astype(np.uint64) for end in ends)))
         else:
             apart = np.asarray(np.abs(_widen(actual) - theirs))
-        allowed = tolerance.atol + relative * np.abs(theirs)
-        return apart, (apart <= allowed) & np.isfinite(theirs)
+        return apart, (apart <= tolerance.atol + relative * np.abs(theirs)) & np.isfinite(theirs)
 
 
 def _rank_distance(distance: Distance) -> tuple[bool, float]:
@@ -305,8 +304,8 @@ def difference_sentences(difference: TensorDifference, name: str) -> list[str]:
     verb = "differs" if difference.differing_count == 1 else "differ"
     line = f"{difference.differing_count:,} of {difference.cell_count:,} cells {verb} from {name}"
     known = map(difference.distances.get, ("largest", "largest_finite"))
-    most = dict.fromkeys(filter(None, known))  # one where it is finite
-    distances = ", where finite ".join(map(_format_distance, most))
+    # They are one where it is finite.
+    distances = ", where finite ".join(map(_format_distance, dict.fromkeys(filter(None, known))))
     line += f", {distances}" if distances else ""
     allowed = difference.allowed_text.removeprefix(", ")
     return [*lines, f"{line}; those that count as equal are {allowed}" if allowed else line]

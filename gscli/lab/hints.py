@@ -193,8 +193,7 @@ def _mask_hint(mask: Array) -> str:
     """What says as indices what a mask says; 0 and 1, as a conversion writes it, say otherwise."""
     advice, is_row = "write the positions of true", mask.ndim == 1
     if is_row and mask.size <= LONGEST_COMMAND:
-        text = json.dumps(mask.nonzero()[0].tolist(), separators=(",", ":"))
-        return f"{advice}: '{text}'"
+        return f"{advice}: '{json.dumps(mask.nonzero()[0].tolist(), separators=(',', ':'))}'"
     return advice + ", in Python numpy.flatnonzero" * is_row
 
 
@@ -206,8 +205,7 @@ def _rewrite_hint(error: DtypeRefused, operator: Operator, inputs: CallInputs) -
         return f'write "dtype": "{error.wanted}" there'
     if isinstance(error, IndexTypeRefused):
         return "write them as whole numbers" + ", without a point" * (array.dtype.kind == "f")
-    is_rounded = array.dtype.kind in "iu" and "float" in error.wanted
-    wider = "float64" if is_rounded else str(array.dtype)
+    wider = "float64" if array.dtype.kind in "iu" and "float" in error.wanted else str(array.dtype)
     with suppress(GscliError):
         call = CallInputs({**inputs.arrays}, inputs.origins, {**inputs.is_typed}, inputs.attrs)
         plan = prepare(operator, call, strict=True, dtype=wider)

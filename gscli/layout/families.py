@@ -74,8 +74,7 @@ class DimensionNumbers(Record):
 
     def window_dims(self, rank: int) -> list[int]:
         """The dimensions of an operand of `rank` axes along which a window moves."""
-        removed = {*self.collapsed, *self.batching}
-        return [dim for dim in range(rank) if dim not in removed]
+        return [dim for dim in range(rank) if dim not in (*self.collapsed, *self.batching)]
 
     def address(self, data: Tensor, indices: Tensor, spans: Sequence[int]) -> Addressing:
         """The addressing that the numbers say; they are judged elsewhere. `spans`: slice sizes."""

@@ -168,8 +168,8 @@ class ValidatedPlan(Plan):
         """
         layout, fractional = self.layout, numbers.dtype.kind == "f"
         # A read stays within data whatever becomes of a number meanwhile: NumPy's take wraps it.
-        reads = layout.kind == "gather" and numbers.flags.c_contiguous  # else a copy is quicker
-        copy = not (reads and is_private(numbers))
+        # Of what is not contiguous a copy is quicker.
+        copy = not (layout.kind == "gather" and numbers.flags.c_contiguous and is_private(numbers))
         own = numbers.astype(numbers.dtype if fractional else np.int64, copy=copy)
         highest = layout.direct_index_limits[column]
         if not fractional and (not own.size or max_as_unsigned(own) <= highest):

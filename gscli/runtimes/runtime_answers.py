@@ -95,5 +95,4 @@ def _make_refusal(row: RuleSetResult, answer: Reply) -> InputRefused:
     """The runtime's refusal; where the rules refuse too, it stands in their group."""
     if answer.status == "error" and isinstance(row.error, InputRefused):
         return row.error
-    how = "" if answer.status == "error" else f"{answer.status}: "
-    return InputRefused(f"{how}{answer.text}")
+    return InputRefused(f"{answer.status}: " * (answer.status != "error") + answer.text)

@@ -56,8 +56,7 @@ def stable_argsort(keys: Indices, limit: int) -> Indices:
     """
     order: Indices = np.argsort(keys.astype(np.uint16), kind="stable")
     for shift in range(16, (limit - 1).bit_length(), 16):
-        digits = (keys >> shift).astype(np.uint16)
-        order = order[np.argsort(digits[order], kind="stable")]
+        order = order[np.argsort((keys >> shift).astype(np.uint16)[order], kind="stable")]
     return order
 
 

@@ -242,8 +242,7 @@ class Crosshair:
 def mark_oblique_plane(lines: Sequence[Line], name: str) -> list[Line]:
     """The lines of a plane as a sheet below its caption, with the room that it takes to lean."""
     caption, *rows = lines
-    width = max(map(line_width, lines)) + ceil(LEAN)
-    room = (" " * (width - line_width(caption)), PLAIN)
+    room = (" " * (max(map(line_width, lines)) + ceil(LEAN) - line_width(caption)), PLAIN)
     return [[*caption, room], *([(text, style._replace(plane=name)) for text, style in row]
                                 for row in rows)]  # fmt: skip
 

@@ -447,6 +447,5 @@ def describe_backward() -> str:
     if node is None:
         return ""
     lines = [line for line in node.metadata.get("traceback_", ()) if f'"{TORCH}' not in line]
-    lines = lines or ["torch.autograd.detect_anomaly tells"]
-    made = lines[-1].strip().split("\n")[0].strip()
+    made = (lines or ["torch.autograd.detect_anomaly tells"])[-1].strip().split("\n")[0].strip()
     return f", in backward of {node.name()} ({made})"

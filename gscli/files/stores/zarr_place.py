@@ -48,8 +48,7 @@ class ZarrPath(Record):
         ('s.zarr::emb', 's.zarr')
         """
         version = "" if self.version is None else f"@{self.version}"
-        member = f"::{self.member}" if self.member else ""
-        return f"{_HIDDEN.sub('', self.path)}{version}{member}"
+        return f"{_HIDDEN.sub('', self.path)}{version}" + f"::{self.member}" * bool(self.member)
 
 
 def parse_location(path: str, member: str | None = None) -> ZarrPath:

@@ -82,8 +82,7 @@ class NumberLineRenderer:
     def _position_of(self, place: int) -> int:
         """Where the last digit of a coordinate stands."""
         offset = place - self.line.places.start
-        bars = (place >= 0) + (place >= self.line.size)
-        return (offset + 1) * self.cell + _BAR * bars - 1
+        return (offset + 1) * self.cell + _BAR * ((place >= 0) + (place >= self.line.size)) - 1
 
     def _blank(self) -> list[str]:
         return list(self._row([""] * len(self.line.places)))

@@ -152,10 +152,9 @@ class Describer:
         """Values as the reduction combines them: `1 + 2`, `max(1, 2)`, `(1 + 2) / 2`."""
         if self.trace.is_mean:
             summed = f"({' + '.join(terms)})" if len(terms) > 1 else terms[0]
-            root = self.trace.reduction != "mean"
             sign = "//" if self.trace.output.dtype.kind in "iu" else "/"  # as Python rounds
-            count = f"sqrt({change.term_count})" if root else change.term_count
-            return f"{summed} {sign} {count}"
+            is_plain, count = self.trace.reduction == "mean", change.term_count
+            return f"{summed} {sign} {count if is_plain else f'sqrt({count})'}"
         sign = self.reduction_sign(boolean=change.old.dtype.kind == "b")
         if not sign:
             return f"{self.trace.reduction}({', '.join(terms)})"
