@@ -546,6 +546,7 @@ def test_batches_are_named() -> None:
     text = render_page([trace("onnx.gather_nd", inputs, {"batch_dims": 1})])
     assert "<small>batch 0</small>" in text
     assert "<small>batch</small> 1</th>" in text
+    assert '"parts":[["batch","plane"],["row","row"]]' in text
 
 
 def test_gradients_are_no_run() -> None:

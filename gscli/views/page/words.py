@@ -14,7 +14,7 @@ from gscli.base.words import format_count
 from gscli.kernel.reductions import REDUCTION_WORDS
 from gscli.layout import Layout
 from gscli.traces import Entry, Trace
-from gscli.views.summary import axis_word, count_cells, format_counts
+from gscli.views.summary import axis_word, count_cells, format_counts, name_axes
 from gscli.views.words.facts import Describer
 
 
@@ -82,8 +82,11 @@ def coordinate_headers(layout: Layout) -> list[tuple[str, Header]]:
     """
     rank = len(layout.data_shape)  # of a vector, which is drawn as one row, axis 0 is a column
     headers: dict[int, Header] = {rank - 2: "row", rank - 1: "column"}
-    axes = list_fixed_axes(layout)
-    named = [(axis_word(axis, rank), headers.get(axis, "plane")) for axis in axes]
+    named = []
+    for axis in list_fixed_axes(layout):
+        is_batch = name_axes(layout)[axis : axis + 1] == ("batch",)  # a flattened view has fewer
+        word = "batch" if is_batch else axis_word(axis, rank)
+        named.append((word, headers.get(axis, "plane")))
     return [("flat index", ""), *named] if layout.is_flattened else named
 
 
