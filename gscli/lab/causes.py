@@ -67,6 +67,12 @@ class EntryNames(Record):
         more = f" and {self.total - len(listed):,} more" if self.total > len(listed) else ""
         return ", ".join(listed) + more
 
+    @property
+    def reach(self) -> str:
+        """Behind what they reach: that they do; "" of none."""
+        noun = "entry" if self.total == 1 else "entries"
+        return f", reached by {noun} {self.text}" if self.total else ""
+
 
 class PossibleCause(Record):
     """A cause, and how many differing cells it explains; `is_exact`: it gives the whole answer;

@@ -57,8 +57,6 @@ SHIFT_COUNT, MAX_SHIFTED_CELLS = 20, 4096
 # Differing cells, up to which several mistakes may give the same by chance.
 FEW_CELLS = 16
 
-_TOO_SMALL = "so few cells do not tell these apart: try more entries, in no order, some twice"
-
 
 def diagnose_output(trace: Trace, expected: LoadedInput, tolerance: Tolerance) -> OutputDiagnosis:
     """A run held against what was loaded; untyped numbers take the type of the output."""
@@ -290,16 +288,21 @@ class OutputDiagnosis:
             return lines
         first, head = self.causes[0], "the expected answer is"
         if not first.is_exact:
-            are = "is" if first.cells == 1 else "are"
-            share = f"{first.cells:,} of the differing cells {are}"
-            head = f"nothing gives the expected answer; {share}"
+            cells = format_count(first.cells, "differing cell")
+            head = f"nothing gives the whole expected answer; its part in {cells} is"
         lines.append(f"{head} what you get when")
-        lines += [f"  {fit.cause}{_describe_cause_reach(fit)}" for fit in self.causes]
+        for fit in self.causes:
+            reach = f" ({format_count(fit.cells, 'cell')}{fit.entries.reach})" * bool(fit.cells)
+            lines.append(f"  {fit.cause}{reach}")
         few = (self.difference.differing_count or self.expected.size) <= FEW_CELLS
         if few and sum(not fit.is_rule_set for fit in self.causes) > 1:
             layout = self.trace.layout
             shape = "x".join(map(str, range(len(layout.data_shape) + 3, 3, -1)))
-            lines.append(_TOO_SMALL + f", on arange:{shape}" * bool(layout.data_name and shape))
+            lines.append(
+                "these inputs do not tell these apart; others may: "
+                + f"data like arange:{shape}, " * bool(layout.data_name and shape)
+                + "more entries in no order, some twice, other bad indices, values below zero"
+            )
         return lines
 
     def to_dict(self, write_cause: Callable[[str], str] = str) -> dict[str, object]:
@@ -333,12 +336,6 @@ def _describe_reach(diagnosis: OutputDiagnosis) -> str:
     if not entries.total:
         return f"{slices}reached by none of {total}"
     return f"{slices}reached by {entries.total:,} of {total}: {entries.text}"
-
-
-def _describe_cause_reach(fit: PossibleCause) -> str:
-    noun = "entry" if fit.entries.total == 1 else "entries"
-    reach = f" ({noun} {fit.entries.text}, {format_count(fit.cells, 'cell')})"
-    return reach if fit.entries.total else ""
 
 
 def _are_few(fits: BoolArray) -> bool:

@@ -9,7 +9,7 @@ from gscli.base import GscliError
 from gscli.base.arrays import Array, Arrays
 from gscli.base.records import Record
 from gscli.files.formats.jsonarray import MOST_VALUES, dump_arrays
-from gscli.gradients.call import trace_gradients
+from gscli.gradients.call import Gradients, trace_gradients
 from gscli.gradients.conventions import LOOP, Convention
 from gscli.lab.answers import ComparisonResult, RuleSetResult, UnsupportedRuleSet, group_alike
 from gscli.lab.cases import GRADIENT_TOLERANCE
@@ -27,17 +27,22 @@ ROLES = ("data", "updates")
 class GradientRow(Record):
     """What one rule set or runtime gives: gradients by role, or why there are none.
 
-    `convention`: by which choices, None for a runtime's own. `missing`: why the framework itself
-    has not all of these gradients; "" where it has.
+    `source`: from which they were taken, None for a runtime's own. `missing`: why the framework
+    itself has not all of these gradients; "" where it has.
     """
 
     label: str
     operator: str
-    convention: Convention | None
+    source: Gradients | None
     gradients: Arrays
     refusal: str = ""
     from_runtime: bool = False
     missing: str = ""
+
+    @property
+    def convention(self) -> Convention | None:
+        """By which choices the gradients are given."""
+        return None if self.source is None else self.source.convention
 
 
 class GradientComparison(Record):
@@ -128,7 +133,7 @@ def _differentiate(row: RuleSetResult) -> GradientRow:
     except GscliError as error:
         return GradientRow(row.label, name, None, {}, str(error.problem))
     arrays = rename_to_roles(row.trace, gradients.arrays)
-    return GradientRow(row.label, name, gradients.convention, arrays, missing=gradients.missing)
+    return GradientRow(row.label, name, gradients, arrays, missing=gradients.missing)
 
 
 def rename_to_roles(trace: Trace, gradients: Mapping[str, Array | None]) -> dict[str, Array]:

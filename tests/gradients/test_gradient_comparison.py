@@ -46,6 +46,19 @@ def test_ties_part_them_and_gathers_do_not() -> None:
     assert (code, out) == (0, "22 rule sets give the same gradients.\n")
 
 
+def test_groups_say_what_became_of_unusual_numbers_on_the_way_back() -> None:
+    """JAX reads the last cell for 7, and sends no gradient back to it."""
+    out = run("gather", "[10,20,30]", "[0,-1,7]", "--width", "200")[1]
+    assert (
+        "JAX x[i], JAX take (fill)\n  b: -1 counts from the end: cell 2\n  c: 7 is outside: dr"
+        in out
+    )
+    assert "StableHLO gather\n  b: -1 is clipped to cell 0\n  c: 7 is clipped to cell 2\n  d" in out
+    out = run("gather", "[10,20,30]", "[5]", "--as", "numpy,mxnet take", "--width", "200")[1]
+    assert "  a: 5 wraps around 3: cell 2 (NumPy take (wrap), MXNet take (wrap))\n" in out
+    assert "  a: 5 is clipped to cell 2 (NumPy take (clip), MXNet take (clip))\n" in out
+
+
 @pytest.mark.parametrize("reduction", ["none", "add", "mul", "max", "min"])
 def test_each_row_is_what_its_own_operator_gives(reduction: str) -> None:
     inputs = {

@@ -106,12 +106,10 @@ class DifferenceTable(Record):
         >>> differences = compare_tensors(np.array([1, 2]), np.array([1, 3]))
         >>> table = DifferenceTable(differences, ViewOptions(), lambda _: EntryNames(("b",), 1))
         >>> list(table.describe())
-        ['cell [1] is 2, expected 3; reached by entry b.']
+        ['cell [1] is 2, expected 3, reached by entry b.']
         """
         for at, actual, expected, entries in self._list_cells():
-            word = "entry" if entries.total == 1 else "entries"
-            reached = f"; reached by {word} {entries.text}" if entries.total else ""
-            yield f"cell {at} is {actual}, expected {expected}{reached}."
+            yield f"cell {at} is {actual}, expected {expected}{entries.reach}."
 
     def make_drawing(self, sentences: Sequence[str], *, listed: bool = True) -> Drawing:
         """The verdict, the cells in a table if `listed`, then what else is said.

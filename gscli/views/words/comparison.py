@@ -244,9 +244,7 @@ class ComparisonTexts:
             return [([] if row.entry is None else [row.entry], self.describe_refusal(group))]
         if row.trace is None:
             return [([], "answered by the runtime itself")]
-        entries = row.trace.entries(LISTED_ENTRIES)
-        remarks = make_remarks(Describer(row.trace, self.numbers), entries, signed=False)
-        return [([entry.number for entry in each.entries], each.text) for each in remarks]
+        return list_outcomes(Describer(row.trace, self.numbers))
 
     @staticmethod
     def unusual_entries(trace: Trace) -> Iterator[Entry]:
@@ -269,10 +267,10 @@ class ComparisonTexts:
             return f"{whole} {noun}s{able} {verb}{more}."
         answers = len(self.comparing.answers)
         kinds = len(comparing.groups) - answers
-        ways = sum(group.first.output is not None for group in self.groups)
+        groups = sum(group.first.output is not None for group in self.groups)
         word = "different answer" if answers > 1 else "answer"
-        way = f" in {ways} ways" * (ways > answers)
-        counts = [format_count(answers, word) + way] * bool(answers)
+        more = f" in {groups} groups" * (groups > answers)
+        counts = [format_count(answers, word) + more] * bool(answers)
         if kinds:
             whom = format_count(comparing.refusal_count, noun)
             counts.append(f"{format_count(kinds, 'kind')} of refusal by {whom}")
@@ -283,6 +281,13 @@ class ComparisonTexts:
         common = ", the most common answer" * (first > max(others))
         mark = mark or f"{self.signs.differs} marks"
         return f"{text} {mark} a value other than {self.reference.label}'s{common}."
+
+
+def list_outcomes(teller: Describer, *, duplicates: bool = True) -> list[tuple[list[int], str]]:
+    """What became of unusual entries: numbers of entries, and words."""
+    entries = teller.trace.entries(LISTED_ENTRIES)
+    remarks = make_remarks(teller, entries, duplicates=duplicates, signed=False)
+    return [([entry.number for entry in each.entries], each.text) for each in remarks]
 
 
 def format_entries(numbers: Sequence[int]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import chain
+from itertools import chain, starmap
 
 import numpy as np
 
@@ -18,12 +18,13 @@ from gscli.gradients.conventions import LOOP, Convention
 from gscli.gradients.flow import FlowTrace
 from gscli.gradients.sharing import SharedCell, find_shared_cells
 from gscli.lab.answers import UnsupportedRuleSet
-from gscli.lab.gradient_comparison import GradientComparison
+from gscli.lab.gradient_comparison import GradientComparison, GradientRow
 from gscli.traces import Entry, TraceWords
 from gscli.views.lines import wrap_text
-from gscli.views.look import ViewOptions, choose_signs
-from gscli.views.texts import choose_number_format
+from gscli.views.look import Signs, ViewOptions, choose_signs
+from gscli.views.texts import NumberFormat, choose_number_format
 from gscli.views.words.below import LISTED, Remark, limit_remarks, make_remarks
+from gscli.views.words.comparison import format_reason, list_outcomes
 from gscli.views.words.facts import Describer
 from gscli.views.words.formula import Formula, gives_nan
 from gscli.views.words.vocabularies import describe_tensor
@@ -189,9 +190,13 @@ def describe_comparison(
     signs = choose_signs(options)
     for group in () if is_short else result.groups:
         names = ", ".join(row.label for row in group)
-        choices = {_describe_choice(row.convention, result.kind) for row in group} - {""}
-        head = f"{names}: {'; '.join(sorted(choices))}" if choices else names
+        who = {_phrase_ties(row.convention, result.kind) for row in group if row.convention} - {""}
+        head = f"{names}: {'; '.join(sorted(who))}" if who else names
         yield from wrap_text(signs.sanitize_line(head), options.width, "  ")
+        pairs = ((text, row.label) for row in group for text in _list_reasons(row, signs))
+        for text, labels in group_pairs(pairs).items():
+            own = f" ({', '.join(labels)})" * (len(labels) < len(group))
+            yield from wrap_text(signs.sanitize_line(f"  {text}{own}"), options.width, "    ")
         for role, array in group[0].gradients.items():
             text = _format_marked(array, result.find_differing(group, role), signs.differs)
             yield from wrap_text(f"  {role} {text}", options.width, "    ")
@@ -205,6 +210,13 @@ def describe_comparison(
     for note in () if is_short else notes:
         yield from wrap_text(signs.sanitize_line(note), options.width, "  ")
     yield from wrap_text(_summarize(result, signs.differs), options.width)
+
+
+def _list_reasons(row: GradientRow, signs: Signs) -> Iterator[str]:
+    """What becomes of unusual index numbers on the way back."""
+    if row.source is not None:
+        teller = Describer(make_flow(row.source), NumberFormat(signs=signs))
+        yield from starmap(format_reason, list_outcomes(teller, duplicates=False))
 
 
 def _summarize(result: GradientComparison, mark: str) -> str:
@@ -223,10 +235,8 @@ def _summarize(result: GradientComparison, mark: str) -> str:
     return f"{rows} {noun}s give the same gradients{refused}."
 
 
-def _describe_choice(convention: Convention | None, kind: str) -> str:
+def _phrase_ties(convention: Convention, kind: str) -> str:
     """What a convention says of a call where a choice is left; nothing where none is."""
-    if convention is None:
-        return ""
     if kind == "none":
         every = "every writer of a cell gets its gradient"
         return every if convention.writers == "all" else "the last writer of a cell gets it"
