@@ -82,8 +82,8 @@ def _explain_unknown_name(operator: Operator, case: Case) -> str:
     An attribute that resembles none may be of another version: its refusal is one by the rules. So
     is that of a missing input; all are taken for given here.
     """
-    apart = {operator.variadic, "indices_per_axis", *operator.scalar_attributes}
-    inputs = sorted({*case.inputs, *operator.input_names} - apart)
+    apart = {"indices_per_axis", *operator.scalar_attributes}
+    inputs = sorted(({*operator.input_names} - {operator.variadic} | case.inputs.keys()) - apart)
     for attrs in ([], sorted({*case.attrs} - apart)):
         try:
             operator.check_names(inputs, attrs)
@@ -98,14 +98,15 @@ def _answer_by_rules(case: Case) -> Reply:
         operator = find_operator(case.operator)
     except UsageError as unknown:
         return Reply("unsupported", text=str(unknown))
+    if wrong_name := _explain_unknown_name(operator, case):
+        return Reply("unsupported", text=wrong_name)
     try:
         trace = trace_call(operator, case.inputs, case.attrs, max_bytes=MAX_OUTPUT_BYTES)
         flows = trace_gradients(trace, case.cotangent).arrays if case.gradients else None
     except (LimitRefused, MemoryError) as limit:
         return Reply("unsupported", text=str(limit) or "not enough memory")
     except GscliError as refusal:
-        wrong_name = _explain_unknown_name(operator, case)
-        return Reply("unsupported" if wrong_name else "error", None, wrong_name or str(refusal))
+        return Reply("error", text=str(refusal))
     return Reply("output", trace.output, "", flows)
 
 

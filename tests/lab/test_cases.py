@@ -232,16 +232,26 @@ def test_a_name_that_the_operator_has_not_is_no_recorded_refusal(expect: str) ->
 
 
 def test_names_that_a_call_is_taken_apart_by_are_not_misspelt() -> None:
-    """Index arrays under one name, how many they were, and an attribute that is an array."""
+    """How many index arrays there were, and an attribute that is an array."""
     one = {"dtype": "int64", "shape": [1], "data": [0]}
     value = {"dtype": "int64", "shape": [], "data": [7]}
     for op, inputs, attrs in (
-        ("numpy.getitem", {"a": one, "indices": one}, {"indices_per_axis": 1}),
+        ("numpy.getitem", {"a": one, "indices_0": one}, {"indices_per_axis": 1}),
         ("torch.index_fill", {"input": one, "index": one, "value": value}, {"dim": 0}),
     ):
         case = {"id": "x", "op": op, "inputs": inputs, "attrs": attrs, "expect": "open"}
         line = json.dumps({**case, "expect": "error"}).encode()
         assert run_case(parse_case(line, "here")).problem.startswith("answered [")
+
+
+def test_a_single_index_array_of_a_subscript_goes_by_its_numbered_name() -> None:
+    """As in a job of batch; no command could be written of another name."""
+    one = {"dtype": "int64", "shape": [1], "data": [0]}
+    inputs = {"a": one, "indices": one}
+    case = {"id": "x", "op": "numpy.getitem", "inputs": inputs, "attrs": {}, "expect": "error"}
+    problem = run_case(parse_case(json.dumps(case).encode(), "here")).problem
+    assert problem.startswith("not tried: numpy.getitem has no input 'indices'")
+    assert problem.endswith("did you mean indices_0?")
 
 
 def test_a_recorded_stablehlo_case_is_reproduced_under_xlas_rule() -> None:

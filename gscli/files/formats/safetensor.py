@@ -131,8 +131,7 @@ def write(
     for label in labels.values():
         problem, hint = f".safetensors has no element type {label}", "use .npy or .json"
         check_rule(label in codes, problem, kind=DtypeRefused, valid=", ".join(codes), hint=hint)
-    ranks = list(codes)
-    ordered = sorted(arrays, key=lambda name: (ranks.index(labels[name]), name))
+    ordered = sorted(arrays, key=lambda name: ([*codes].index(labels[name]), name))
     document: dict[str, object] = {METADATA: dict(metadata)} if metadata else {}
     end = 0
     for name in ordered:
