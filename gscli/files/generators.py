@@ -70,11 +70,11 @@ def _parse_parts(text: str) -> tuple[str, tuple[int, ...], str, DType | None, di
         value, *parts = parts or [""]
         _check_spec(bool(value), text, "full needs a value")
     settings: dict[str, int] = {}
-    while parts and kind == "rand" and (match := _SETTING.fullmatch(parts[0])):
+    for match in filter(None, map(_SETTING.fullmatch, parts * (kind == "rand"))):
         settings[match[1]] = int(match[2])
-        del parts[0]
+        parts.remove(match[0])
     is_dtype = len(parts) <= 1 and "=" not in "".join(parts)[1:]  # "=f4" is an element type
-    _check_spec(is_dtype, text, f"{sanitize(''.join(parts[:1]), 40)} is not understood")
+    _check_spec(is_dtype, text, f"{sanitize(':'.join(parts), 40)} is not understood")
     shape = tuple(map(int, shape_text.split("x")))
     return kind, shape, value, parse_dtype(parts[0]) if parts else None, settings
 
