@@ -255,9 +255,10 @@ def _reduction_mistakes(call: CallVariants) -> DeferredRuns:
         yield f"updates are averaged, and {data} takes no part", partial(call.with_layout, mean)
     if layout.reduction != "none":
         flipped = layout._replace(include_self=not layout.include_self)
-        without = "takes no part in" if layout.include_self else "takes part in"
-        if data is not None:  # 0 is no part of a mean
-            yield f"{data} {without} the reduction", partial(call.with_layout, flipped)
+        # 0 is no part of a mean; where an option says it, that is the cause.
+        if data is not None and {"include_self", "use_init_val"}.isdisjoint(call.trace.attributes):
+            part = "no part" if layout.include_self else "part"
+            yield f"{data} takes {part} in the reduction", partial(call.with_layout, flipped)
         if layout.dtype in INTEGERS:
             cause = f"results beyond {layout.dtype} stay at its ends"
             is_mean, cut = layout.reduction == "mean", "means of integers are cut toward zero"

@@ -110,7 +110,7 @@ PLANTED: list[tuple[str, str, dict[str, Array], dict[str, Any], Array]] = [
     ("it is called with --ignore-index 0", "torch.nll_loss",
      {"input": SQUARE - 1, "target": np.array([0, 1, 3, 0])}, {"reduction": "none"},
      np.array([0.0, -4.0, -10.0, 0.0])),
-    ("input takes no part in the reduction", "torch.scatter_reduce",
+    ("it is called with --no-include-self", "torch.scatter_reduce",
      {"input": BITS, "index": np.array([1, 1]), "src": np.array([2.0, 4.0])},
      {"dim": 0, "reduce": "sum"}, np.array([4.0, 6.0, 6.0, 7.0])),
     ("updates are combined in reverse order", "onnx.scatter_nd",
