@@ -86,8 +86,7 @@ def ask_if_swapped(refusal: IndexTypeRefused, arrays: Arrays, *, is_lossy: bool)
     largest = max((arrays[other].size for other in others), default=0)
     # A fraction is no index; whole numbers may be updates, and the others indices into data. A
     # table has fewer rows than cells, but an index may be out of range as well.
-    shapes = [] if is_lossy else [each.shape for each in arrays.values()]
-    rows = max(chain([array.size], *shapes))
+    rows = max([array.size, *chain(*(each.shape for each in arrays.values() if not is_lossy))])
     swapped = [other for other in others if name != "axis" and _has_rows(arrays[other], rows)]
     # Whole numbers that fit no other input were hardly meant as indices.
     if swapped and array.dtype.kind == "f" and (is_lossy or (array >= largest).any()):

@@ -209,8 +209,7 @@ def format_inputs(inputs: Arrays) -> dict[str, str]:
     for number, (name, array) in enumerate(inputs.items()):
         listed = dtype_name(array.dtype) in ("int64", "float64") and np.isfinite(array).all()
         # Updates without a type take that of data.
-        alike = number < 2 or array.dtype == arrays[0].dtype  # noqa: PLR2004  data and indices
-        plain = listed and alike and bool(array.size)
+        plain = listed and array.size and (number in (0, 1) or array.dtype == arrays[0].dtype)
         text = array.tolist() if plain else dump_json(array)
         word = json.dumps(text, separators=(",", ":") if plain else None)
         # -1 alone would be read as an option.

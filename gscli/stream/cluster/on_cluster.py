@@ -87,9 +87,7 @@ class _ClusterRun:
             except BaseException:
                 cancel_futures(self.client, self._futures)
                 raise
-            # A worker that was killed left them of a chunk that another one wrote since.
-            for path in Path(hidden).rglob("*.partial"):
-                path.unlink()
+            _remove_partial(hidden)
         return LazyArray.of(open_zarr_array(place, opaque=self.store.dtype))
 
     def _check_indices(self) -> None:
@@ -161,3 +159,9 @@ class _ClusterRun:
         finished: Any = as_completed
         for future in finished(futures, loop=self.client.loop):
             counter.add(future.result())
+
+
+def _remove_partial(folder: str) -> None:
+    """What a worker that was killed has left of a chunk; another one wrote it since."""
+    for path in Path(folder).rglob("*.partial"):
+        path.unlink()
