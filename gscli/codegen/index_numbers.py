@@ -14,7 +14,7 @@ from gscli.codegen.native import NativeOp, TargetFramework
 from gscli.codegen.steps import CannotTranslate, Constant, SnippetProgram, Value, VectorConstant
 from gscli.layout import Layout
 from gscli.layout.axes import INT32_MAX, Axis, Negative, OutOfBounds, Truncation
-from gscli.plan.indices import IndexProfile, legal_range, merge_profiles
+from gscli.plan.indices import IndexProfile, legal_range
 
 # Index types that are computed with as they are; others become int64.
 COMPUTABLE_INDEX_TYPES = ("int32", "int64")
@@ -80,11 +80,9 @@ class IndexNormalizer:
 
         `axes`: those that the numbers along `vector_dim` address, or one for all.
         """
-        analysis, columns = self.analysis, [axis.column or 0 for axis in axes]
-        if self.is_scatter and analysis.has_skips:
-            # -1 would count from the row more that is there for what another column drops.
-            columns = [*range(len(analysis.index_profiles))]
-        profile = merge_profiles(tuple(analysis.index_profiles[column] for column in columns))
+        # All columns alike: what the lines are said to do with an index holds of each of them, and
+        # -1 would count from the row more that is there for what another column drops.
+        profile = self.analysis.index_profile
         steps, handling = self.steps, self.choose_handling(native, profile)
         self.handlings.append(handling)
         index = self.cast_to_integers(index, native, profile)

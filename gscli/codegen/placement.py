@@ -249,7 +249,7 @@ class IndexLowering(IndexNormalizer):
         judges_cells = axis.window is not None and not self.layout.policy.is_atomic
         if axis.column is not None:
             column = self.addressing.columns[axis.column]
-            profile = self.analysis.index_profiles[axis.column]
+            profile = self.analysis.index_profile
             number = self._column_value(column, whole)
             if whole is None and self._is_read(column):
                 if judges_cells:

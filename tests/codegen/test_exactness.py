@@ -24,11 +24,16 @@ def test_an_index_below_zero_breaks_torch_gather_and_is_told() -> None:
     assert [text.partition(":")[0] for text in found.breaks] == ["an index below zero"]
 
 
-def test_every_axis_whose_numbers_break_lines_is_told() -> None:
+def test_lines_treat_the_numbers_of_every_axis_alike() -> None:
+    """What is said of an index below zero would hold of one axis only."""
     inputs = {"x": np.ones((3, 3)), "indices_0": [0], "indices_1": [5]}
     found = answer("jax.at.get", inputs, "tensorflow")
-    assert "is refused, of another axis it moves to the nearest end" in found.breaks[0]
-    assert "in these lines it is refused" in found.breaks[0]  # tf.gather_nd itself moves none
+    assert "in these lines it moves to the nearest end" in found.breaks[0]
+    inputs = {"a": np.ones((3, 4)), "indices_0": [0, -1], "indices_1": [1, 3]}
+    found = answer("numpy.getitem", inputs, "tensorflow")
+    assert not found.breaks
+    code = "\n".join(found.lines)
+    assert [f"indices_{axis} < 0" in code for axis in range(2)] == [True, True]
     plain = answer("onnx.scatter_nd", {"data": [1], "indices": [[0]], "updates": [2]}, "numpy")
     assert plain.operation == "a[i, j] ="
 
