@@ -319,7 +319,7 @@ class OutputDiagnosis:
                  "entries": list(fit.entries.names)}
                 for fit in self.causes
             ]  # fmt: skip
-            if self.sampled_cells is not None:
+            if self.is_searched and self.sampled_cells is not None:
                 document["tried"] = self.sampled_cells.size
         return document
 

@@ -877,6 +877,18 @@ def test_of_a_sampled_scatter_it_is_told_which_cells_were_looked_at(
     assert other.describe()[1] == "where causes are tried reached by none of 6,000 entries"
 
 
+@pytest.mark.parametrize("shape", [(3,), (9, 1), (2, 9)])
+def test_nothing_is_tried_on_cells_of_another_large_shape(
+    shape: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The cells that differ are those of the output, which another shape has not."""
+    monkeypatch.setattr(expectation, "MAX_FULL_SEARCH_CELLS", 1)
+    trace = gscli.trace("onnx.gather", {"data": np.arange(9), "indices": np.arange(9)})
+    document = OutputDiagnosis(trace, np.zeros(shape), "want").to_dict()
+    assert (document["equal"], document["causes"], document["different"]) == (False, [], None)
+    assert "tried" not in document
+
+
 def test_of_a_refused_call_no_cell_is_said_to_differ(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
