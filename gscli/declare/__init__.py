@@ -248,12 +248,13 @@ class Signature:
         for attribute in [item for item in self.attributes if item.name in attrs]:
             option, name = attribute.option, attribute.name
             is_known, brought = version >= (option.since or 0), option.choices_since
-            needed = brought.get(str(values[name]), 0) if is_known else option.since or 0
+            of_value = brought.get(str(values[name]), 0)
+            needed = of_value if is_known else option.since or 0
             if version < needed:
                 value = f"={values[name]}" * is_known
                 legal = [c for c in attribute.choices if is_known and brought.get(c, 0) <= version]
                 problem, where = f"{name}{value} needs opset {needed}", f"{self.name}-{version}"
-                hint = f"--opset {needed} of {self.name.replace('_', '-')}"
+                hint = f"--opset {max(needed, of_value)} of {self.name.replace('_', '-')}"
                 raise UsageError(problem, where=where, valid=" ".join(legal), hint=hint)
 
     def infer_layout(self, tensors: Mapping[str, Tensor], attrs: Arguments) -> Layout:

@@ -111,7 +111,8 @@ def grad(
     `cotangent` has the shape of the output and is ones by default: the gradients are those of
     sum(cotangent × output). Lists of numbers count as float64. `rules` names a convention: the
     framework's own by default, "loop" for that of the specification. float32 and float64 have
-    gradients; everything else is refused.
+    gradients; everything else is refused. They are summed in float64 and rounded once to the
+    type of the input.
 
     >>> grad("onnx.gather", {"data": [1.0, 2.0, 3.0], "indices": [2, 0, 2]}, cotangent=[1, 10, 100])
     {'data': array([ 10.,   0., 101.])}

@@ -103,7 +103,7 @@ def test_what_python_draws_names_no_option_of_the_shell() -> None:
     ("name", "inputs", "attrs", "hint"),
     [
         ("scatter_elements", {"data": [1], "indices": [0], "updates": [1]},
-         {"reduction": "max", "opset": 11}, "opset=16 of scatter_elements"),
+         {"reduction": "max", "opset": 11}, "opset=18 of scatter_elements"),
         ("jax.segment_sum", {"data": [], "segment_ids": []}, {}, "num_segments=N"),
         ("torch.one_hot", {"input": [1]}, {"num_classes": 10**12},
          "gscli.run(…, max_bytes=8000000000000)"),

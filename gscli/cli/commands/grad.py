@@ -42,7 +42,8 @@ LISTED = 50
 def run_grad(
     call: Call,
     cotangent: str | None = option(
-        "what flows back into the output, in its shape (default: ones)", "FILE"
+        "what flows back into the output, in its shape (default: ones); summed in 64 bits, a "
+        "gradient is rounded once", "FILE",
     ),
     rules: str | None = option(
         "whose choices count at ties and duplicates (default: the framework's own)", "NAME",
