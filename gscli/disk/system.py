@@ -25,7 +25,8 @@ _NO_SUCH_CALL = (errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP)
 
 # How to go on where the system says why it does not write.
 _NO_ROOM_HINT = "make room there, or name another place"
-_HINTS = dict.fromkeys((errno.ENOSPC, errno.EDQUOT, errno.EFBIG), _NO_ROOM_HINT)
+_HINTS = dict.fromkeys((errno.ENOSPC, errno.EDQUOT), _NO_ROOM_HINT)
+_HINTS[errno.EFBIG] = "this process, or the file system, allows no file of this size: see ulimit -f"
 _HINTS[errno.EBADF] = "it was closed: > FILE opens it"
 
 # glibc's M_MMAP_THRESHOLD; bytes of a block from which it has pages of its own.

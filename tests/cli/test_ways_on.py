@@ -1000,7 +1000,10 @@ def test_texts_that_are_not_read_say_where_and_what_else_is(tmp_path: Path) -> N
     assert "help: unpacked .npy, .npz, JSON and CSV are read from a pipe" in binary
     table = tmp_path / "table.csv"
     table.write_text("1,2\n,3\n")
-    assert "help: a missing number is written nan" in call_gscli("show", str(table)).stderr.decode()
+    assert (
+        "help: a missing number is written nan; a table has no empty text, .json has"
+        in call_gscli("show", str(table)).stderr.decode()
+    )
 
 
 @pytest.mark.parametrize("file", ["two.npz", "two.h5", "two.safetensors", "two.zarr"])

@@ -265,7 +265,8 @@ def _parse_cell(cell: str, where: str) -> int | float | bool | str:
             return finite_float(cell)
     except ValueError as error:  # more digits than Python converts, or beyond all floats
         raise ContentRefused("a number is too large", where=where) from error
-    check_content(bool(cell), "a cell is empty", where, hint="a missing number is written nan")
+    hint = "a missing number is written nan; a table has no empty text, .json has"
+    check_content(bool(cell), "a cell is empty", where, hint=hint)
     return _TRUTH.get(cell, SPECIAL_FLOATS.get(cell, cell))
 
 

@@ -41,7 +41,7 @@ _INT64_MAX = (1 << 63) - 1
 _UINT64_MAX = (1 << 64) - 1
 _KIND_WORDS = {
     int: "a whole number",
-    float: "a number with a fraction",
+    float: "a floating-point number",
     bool: "true or false",
     str: "text",
     list: "a list",
