@@ -85,8 +85,7 @@ def coordinate_headers(layout: Layout) -> list[tuple[str, Header]]:
     named = []
     for axis in list_fixed_axes(layout):
         is_batch = name_axes(layout)[axis : axis + 1] == ("batch",)  # a flattened view has fewer
-        word = "batch" if is_batch else axis_word(axis, rank)
-        named.append((word, headers.get(axis, "plane")))
+        named.append(("batch" if is_batch else axis_word(axis, rank), headers.get(axis, "plane")))
     return [("flat index", ""), *named] if layout.is_flattened else named
 
 
