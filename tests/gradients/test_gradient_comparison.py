@@ -46,6 +46,16 @@ def test_ties_part_them_and_gathers_do_not() -> None:
     assert (code, out) == (0, "22 rule sets give the same gradients.\n")
 
 
+def test_a_row_that_does_not_exist_is_no_refusal() -> None:
+    words = (*SCATTER, "[10,2,10]", "--reduction", "max", "--as", "torch,jax")
+    out = run(*words)[1]
+    assert "no gradients: JAX: gscli has none\n" in out
+    assert "gscli compare scatter-nd --grad has rows for JAX and TensorFlow.\n" in out
+    assert out.endswith(
+        "1 rule set gives gradients, 1 without; there is no other to compare it with.\n"
+    )
+
+
 def test_groups_say_what_became_of_unusual_numbers_on_the_way_back() -> None:
     """JAX reads the last cell for 7, and sends no gradient back to it."""
     out = run("gather", "[10,20,30]", "[0,-1,7]", "--width", "200")[1]
@@ -137,7 +147,7 @@ def test_a_framework_that_is_named_and_cannot_say_it_gives_no_gradients() -> Non
     code, out, _ = run(*SCATTER, "[1,2,3]", "--reduction", "add", "--as", "torch,jax,onnx")
     assert code == 1
     assert "no gradients: JAX: gscli has none\n" in out
-    assert out.endswith("2 rule sets give the same gradients, 1 refusal.\n")
+    assert out.endswith("2 rule sets give the same gradients, 1 without.\n")
 
 
 # What updates of jax.numpy are given in JAX 0.10.2 without unique_indices: NotImplementedError, but

@@ -205,7 +205,7 @@ def describe_comparison(
     notes += [f"no gradients: {', '.join(labels)}: {why}" for why, labels in reasons.items()]
     notes += [f"{text}." for text in UnsupportedRuleSet.format_reasons(result.unsupported)]
     is_known = result.kind in ("none", "add", "max", "min")
-    if is_known and result.concept == "scatter-elements" and result.unsupported:
+    if is_known and result.concept == "scatter-elements" and notes:
         notes.append("gscli compare scatter-nd --grad has rows for JAX and TensorFlow.")
     for note in () if is_short else notes:
         yield from wrap_text(signs.sanitize_line(note), options.width, "  ")
@@ -226,7 +226,7 @@ def _summarize(result: GradientComparison, mark: str) -> str:
     noun = "row" if any(row.from_runtime for row in every) else "rule set"
     if not answers:
         return f"{format_count(len(result.refusals), noun)} without gradients."
-    refused = f", {format_count(len(result.refusals), 'refusal')}" if result.refusals else ""
+    refused = f", {len(result.refusals)} without" * bool(result.refusals)
     if answers > 1:
         base = result.groups[0][0].label
         return f"{answers} different gradients{refused}. {mark} marks a value other than {base}'s."
