@@ -178,11 +178,11 @@ class OutputDiagnosis:
 
     @cached_property
     def sampled_cells(self) -> Indices | None:
-        """The flat cells on which causes are tried; None where they are all.
+        """The flat cells on which causes are tried; None where they are all, or none is tried.
 
         Differing ones, those that the first entries reach, and others spread over everything.
         """
-        if not self._is_large:
+        if not (self._is_large and self.is_searched):
             return None
         shape, size = self.expected.shape, self.expected.size
         gathered, count = self.trace.kind == "gather", self.trace.entry_count
@@ -319,7 +319,7 @@ class OutputDiagnosis:
                  "entries": list(fit.entries.names)}
                 for fit in self.causes
             ]  # fmt: skip
-            if self.is_searched and self.sampled_cells is not None:
+            if self.sampled_cells is not None:
                 document["tried"] = self.sampled_cells.size
         return document
 
