@@ -91,19 +91,15 @@ class CallAnalysis:
         return name_indices(self.index_names)
 
     @cached_property
-    def index_profiles(self) -> tuple[IndexProfile, ...]:
-        """What occurs in each index column."""
+    def index_profile(self) -> IndexProfile:
+        """What occurs in any index column."""
         layout = self.layout
         pairs = zip(layout.addressing.columns, layout.column_axes, strict=True)
-        return tuple(
+        profiles = (
             profile_indices(self.plan.input_column(column), layout.axes[axis], layout.policy)
             for column, axis in pairs
         )
-
-    @cached_property
-    def index_profile(self) -> IndexProfile:
-        """What occurs in any of the columns."""
-        return merge_profiles(self.index_profiles)
+        return merge_profiles(tuple(profiles))
 
     @property
     def has_skips(self) -> bool:
