@@ -98,15 +98,16 @@ def _answer_by_rules(case: Case) -> Reply:
         operator = find_operator(case.operator)
     except UsageError as unknown:
         return Reply("unsupported", text=str(unknown))
-    if wrong_name := _explain_unknown_name(operator, case):
-        return Reply("unsupported", text=wrong_name)
     try:
+        if operator.variadic in case.inputs:  # a name that only Python's callers may use
+            operator.check_names(case.inputs)
         trace = trace_call(operator, case.inputs, case.attrs, max_bytes=MAX_OUTPUT_BYTES)
         flows = trace_gradients(trace, case.cotangent).arrays if case.gradients else None
     except (LimitRefused, MemoryError) as limit:
         return Reply("unsupported", text=str(limit) or "not enough memory")
     except GscliError as refusal:
-        return Reply("error", text=str(refusal))
+        wrong_name = _explain_unknown_name(operator, case)
+        return Reply("unsupported" if wrong_name else "error", text=wrong_name or str(refusal))
     return Reply("output", trace.output, "", flows)
 
 
