@@ -82,9 +82,9 @@ def coordinate_headers(layout: Layout) -> list[tuple[str, Header]]:
     """
     rank = len(layout.data_shape)  # of a vector, which is drawn as one row, axis 0 is a column
     headers: dict[int, Header] = {rank - 2: "row", rank - 1: "column"}
-    named = []
+    named, names = list[tuple[str, Header]](), name_axes(layout)
     for axis in list_fixed_axes(layout):
-        is_batch = name_axes(layout)[axis : axis + 1] == ("batch",)  # a flattened view has fewer
+        is_batch = names[axis : axis + 1] == ("batch",)  # a flattened view has fewer axes
         named.append(("batch" if is_batch else axis_word(axis, rank), headers.get(axis, "plane")))
     return [("flat index", ""), *named] if layout.is_flattened else named
 
