@@ -28,10 +28,12 @@ def test_writers_of_one_cell_part_the_frameworks() -> None:
     code, out, _ = run(*SCATTER, "[1,2,3]", "--as", "torch,onnx,numpy", "--plain")
     assert code == 1
     assert out.splitlines() == [
-        "PyTorch scatter: every writer of a cell gets its gradient",
+        "PyTorch scatter",
+        "  every writer of a cell gets its gradient",
         "  data [0, 1, 0]",
         "  updates [1, 1, 1]",
-        "ONNX ScatterElements-18, NumPy put_along_axis: the last writer of a cell gets it",
+        "ONNX ScatterElements-18, NumPy put_along_axis",
+        "  the last writer of a cell gets it",
         "  data [0, 1, 0]",
         "  updates [0!=, 1, 1]",
         "2 different gradients. != marks a value other than PyTorch scatter's.",
@@ -44,6 +46,15 @@ def test_ties_part_them_and_gathers_do_not() -> None:
     assert "several share it evenly\n  data [0.333333≠, 1, 1]\n" in out
     code, out, _ = run("gather", "[10,20,30]", "[0,2,0]", "-q")
     assert (code, out) == (0, "22 rule sets give the same gradients.\n")
+
+
+def test_equal_gradients_say_whose_choice_is_which() -> None:
+    out = run(*SCATTER, "[10,2,30]", "--reduction", "max", "--as", "onnx,torch")[1]
+    assert out.splitlines()[:3] == [
+        "ONNX ScatterElements-18, PyTorch scatter_reduce",
+        "  the first of several gets it (ONNX ScatterElements-18)",
+        "  several share it evenly (PyTorch scatter_reduce)",
+    ]
 
 
 def test_a_row_that_does_not_exist_is_no_refusal() -> None:

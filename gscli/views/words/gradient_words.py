@@ -190,10 +190,8 @@ def describe_comparison(
     signs = choose_signs(options)
     for group in () if is_short else result.groups:
         names = ", ".join(row.label for row in group)
-        who = {_phrase_ties(row.convention, result.kind) for row in group if row.convention} - {""}
-        head = f"{names}: {'; '.join(sorted(who))}" if who else names
-        yield from wrap_text(signs.sanitize_line(head), options.width, "  ")
-        pairs = ((text, row.label) for row in group for text in _list_reasons(row, signs))
+        yield from wrap_text(signs.sanitize_line(names), options.width, "  ")
+        pairs = ((text, row.label) for row in group for text in _list_reasons(row, result, signs))
         for text, labels in group_pairs(pairs).items():
             own = f" ({', '.join(labels)})" * (len(labels) < len(group))
             yield from wrap_text(signs.sanitize_line(f"  {text}{own}"), options.width, "    ")
@@ -204,16 +202,20 @@ def describe_comparison(
     notes = list(dict.fromkeys(row.missing for row in chain(*result.groups) if row.missing))
     notes += [f"no gradients: {', '.join(labels)}: {why}" for why, labels in reasons.items()]
     notes += [f"{text}." for text in UnsupportedRuleSet.format_reasons(result.unsupported)]
-    is_known = result.kind in ("none", "add", "max", "min")
-    if is_known and result.concept == "scatter-elements" and notes:
+    if notes and result.concept == "scatter-elements" and result.kind not in ("mul", "mean"):
         notes.append("gscli compare scatter-nd --grad has rows for JAX and TensorFlow.")
     for note in () if is_short else notes:
         yield from wrap_text(signs.sanitize_line(note), options.width, "  ")
     yield from wrap_text(_summarize(result, signs.differs), options.width)
 
 
-def _list_reasons(row: GradientRow, signs: Signs) -> Iterator[str]:
-    """What becomes of unusual index numbers on the way back."""
+def _list_reasons(row: GradientRow, result: GradientComparison, signs: Signs) -> Iterator[str]:
+    """Who is given a gradient where a choice is left, and what becomes of unusual numbers."""
+    if row.convention and result.kind == "none":
+        every = "every writer of a cell gets its gradient"
+        yield every if row.convention.writers == "all" else "the last writer of a cell gets it"
+    elif row.convention and result.kind in ("max", "min"):
+        yield TIES[row.convention.ties]
     if row.source is not None:
         teller = Describer(make_flow(row.source), NumberFormat(signs=signs))
         yield from starmap(format_reason, list_outcomes(teller, duplicates=False))
@@ -233,14 +235,6 @@ def _summarize(result: GradientComparison, mark: str) -> str:
     if rows == 1:
         return f"1 {noun} gives gradients{refused}; there is no other to compare it with."
     return f"{rows} {noun}s give the same gradients{refused}."
-
-
-def _phrase_ties(convention: Convention, kind: str) -> str:
-    """What a convention says of a call where a choice is left; nothing where none is."""
-    if kind == "none":
-        every = "every writer of a cell gets its gradient"
-        return every if convention.writers == "all" else "the last writer of a cell gets it"
-    return TIES[convention.ties] if kind in ("max", "min") else ""
 
 
 def _format_marked(array: Array, differing: Array | None = None, mark: str = "") -> str:
