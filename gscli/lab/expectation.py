@@ -282,7 +282,9 @@ class OutputDiagnosis:
             return [f"causes of another shape are looked for up to {MAX_FULL_SEARCH_CELLS:,} cells"]
         lines = list[str]()
         if self.sampled_cells is not None:
-            lines.append(f"causes are tried on {self.sampled_cells.size:,} of the cells")
+            differing = f", {np.count_nonzero(self._sampled_expectation[1]):,} of which differ"
+            line = f"causes are tried on {self.sampled_cells.size:,} of the cells"
+            lines.append(line + differing * self.has_comparable_output)
         if not self.causes:
             lines.append("no rule set of compare and no common mistake gives the expected answer")
             return lines
@@ -331,7 +333,7 @@ def _describe_reach(diagnosis: OutputDiagnosis) -> str:
     entries, count = diagnosis.differing_entries, diagnosis.differing_slice_count
     slices = f"in {format_count(count, 'slice')}, " if count else ""
     if diagnosis.writing_plan is not None and diagnosis.sampled_cells is not None:
-        slices += "where causes are tried "
+        slices += "where causes are tried, "
     total = format_count(diagnosis.trace.entry_count, "entry", "entries")
     if not entries.total:
         return f"{slices}reached by none of {total}"

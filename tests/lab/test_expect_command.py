@@ -218,6 +218,7 @@ def test_large_files_are_held_against_each_other_block_by_block(
     if "-q" not in more:
         assert "128 of 33,554,432 cells differ from wrong.npy" in told
         assert "causes are tried on 1,0" in told
+        assert " of the cells, 128 of which differ\n" in told
         assert "negative indices are read as 0 (128 cells, reached by entry f)" in told
 
 

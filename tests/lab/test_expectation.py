@@ -857,7 +857,8 @@ def test_on_a_sample_it_is_told_what_was_counted_on_everything(
     assert len(names) < 6000
     assert found.sampled_cells is not None
     differing = np.count_nonzero(at[found.sampled_cells // width] < 0)
-    assert tried == f"causes are tried on {found.sampled_cells.size:,} of the cells"
+    line = f"causes are tried on {found.sampled_cells.size:,} of the cells"
+    assert tried == f"{line}, {differing:,} of which differ"
     assert {cause.cells for cause in found.causes} == {differing}
 
 
@@ -871,10 +872,10 @@ def test_of_a_sampled_scatter_it_is_told_which_cells_were_looked_at(
     found = OutputDiagnosis(trace, np.minimum(trace.output, 1), "want")
     assert found.sampled_cells is not None
     count = np.count_nonzero(found.sampled_cells < 3000)
-    start = f"where causes are tried reached by {2 * count:,} of 6,000 entries: a, b, "
+    start = f"where causes are tried, reached by {2 * count:,} of 6,000 entries: a, b, "
     assert found.describe()[1].startswith(start)
     other = OutputDiagnosis(trace, trace.output + (np.arange(5000) == 4000), "want")
-    assert other.describe()[1] == "where causes are tried reached by none of 6,000 entries"
+    assert other.describe()[1] == "where causes are tried, reached by none of 6,000 entries"
 
 
 @pytest.mark.parametrize("shape", [(3,), (9, 1), (2, 9)])
