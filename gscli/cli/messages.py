@@ -63,6 +63,7 @@ _SYNONYMS = (
     {"indices", "index", "ids", "segment-ids"},
     {"updates", "update", "src", "source", "values"},
     {"output", "out"},
+    {"explain", "step"},
 )
 
 
@@ -78,7 +79,7 @@ def translate_usage_error(error: Any, words: Sequence[str], path: str) -> UsageE
         case object(option_name=str(option), possibilities=known, ctx=context):
             is_group, names = isinstance(context.command, TyperGroup), path.split()[1:]
             verb = _find_verb(option, names)
-            if is_group and (verb or _is_option_of_commands(option, context.command, context)):
+            if is_group and (verb or context.command.has_option(option, context)):
                 hint = format_command(["gscli", *filter(None, [verb]), *names, "COMMAND", option])
                 return UsageError(f"{option} stands behind the command", hint=hint)
             if any(option in shared.flags for shared in SHARED_OPTIONS.values()):
@@ -100,12 +101,6 @@ def translate_usage_error(error: Any, words: Sequence[str], path: str) -> UsageE
             return make_value_error(name, os.environ[variable], "yes or no", "1 0 yes no")
     problem = str(error.format_message()).rstrip(". ")
     return UsageError(problem[:1].lower() + problem[1:], hint=f"{path} --help")
-
-
-def _is_option_of_commands(option: str, group: Any, context: Any) -> bool:
-    """Whether an operator of the group has this option; tools, behind them, load too much."""
-    commands = (group.get_command(context, name) for name in next(iter(group.sections().values())))
-    return any(option in item.opts for command in commands for item in command.params)
 
 
 # Options that an operator has behind a verb alone, and the verb that is meant.

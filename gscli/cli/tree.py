@@ -69,8 +69,14 @@ class LazyGroup(HintedCommand, TyperGroup):
         command = self.build(ALIASES.get(cmd_name, cmd_name))
         if command is not None or ctx.resilient_parsing:
             return command
-        hint = self.suggest(cmd_name, self.list_commands(ctx), f"{ctx.command_path} --help")
+        ends = "OPERATOR … --" + cmd_name if self.has_option(f"--{cmd_name}", ctx) else "--help"
+        hint = self.suggest(cmd_name, self.list_commands(ctx), f"{ctx.command_path} {ends}")
         raise UsageError(f"no such command {cmd_name!r}"[:200], hint=hint)
+
+    def has_option(self, option: str, ctx: Any) -> bool:
+        """Whether an operator here has this option; tools, behind them, load too much."""
+        commands = (self.get_command(ctx, name) for name in next(iter(self.sections().values())))
+        return any(option in item.opts for command in commands for item in command.params)
 
     def suggest(self, cmd_name: str, names: Sequence[str], otherwise: str) -> str:
         """A hint at commands that a wrong name may mean, here or of a framework."""

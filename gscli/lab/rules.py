@@ -148,7 +148,8 @@ def _describe_skip(layout: Layout) -> str:
     return f"reads {EXTREME if fill in (SMALLEST, 'nan') else fill}"
 
 
-SMALLEST, LARGEST = "the smallest value of the type", "the largest value of the type"
+SMALLEST = "the smallest value of the type, of floats -inf"
+LARGEST = "the largest value of the type, of floats inf"
 
 # What JAX reads outside, by the type of data.
 EXTREME = "NaN, the smallest integer, the largest unsigned one or True"
@@ -158,17 +159,16 @@ def _describe_value(value: Array) -> str:
     """A value in words that hold for every type.
 
     >>> _describe_value(np.array(0)), _describe_value(np.array(np.iinfo(np.int64).min))
-    ('0', 'the smallest value of the type')
+    ('0', 'the smallest value of the type, of floats -inf')
     """
+    words: dict[float, str] = {-np.inf: SMALLEST, np.inf: LARGEST}
     if value.dtype.kind in "iu":
         ends = np.iinfo(value.dtype)
-        return {ends.min: SMALLEST, ends.max: LARGEST}.get(int(value), str(value))
-    if value.dtype.kind == "f" and not np.isnan(value):
-        finite = np.finfo(value.dtype)
-        end = SMALLEST if value < 0 else LARGEST
-        if np.isinf(value) or value in (finite.min, finite.max):
-            return end if np.isinf(value) else end.replace("value", "finite value")
-    return str(value)
+        words = {ends.min: SMALLEST, ends.max: LARGEST}
+    elif value.dtype.kind == "f":
+        finite, text = np.finfo(value.dtype), "the {} finite value of the type"
+        words |= {finite.min: text.format("smallest"), finite.max: text.format("largest")}
+    return words.get(value.item(), str(value))
 
 
 def _describe_duplicates(probe: Probe) -> str:

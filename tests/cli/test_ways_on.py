@@ -441,7 +441,8 @@ def test_a_mask_in_place_of_indices_is_turned_into_positions() -> None:
         ("mxnet scatter-nd '[2,3]' '[[1,1,0],[0,1,0]]' '[2, 2]'", "did you mean --shape=2,2?"),
         ("torch index-fill '[2,3]' '[1]' 5 --dim 0", "did you mean --value=5?"),
         ("torch segment-reduce '[2.0]' '[1]' '[0]' sum", "did you mean --reduce=sum?"),
-        ("rules torch scatter-reduce --grad", "leave out torch and scatter-reduce"),
+        ("explain grad gather [1.5] [0]", "gscli explain OPERATOR … --grad"),
+        ("grad gather [1.5] [0] --explain", "did you mean --step?"),
         ("torch gather '[1,2]' 0 '[0]'", "did you mean --dim=0?"),
         (
             "openvino scatter-update [1] [0] [7] 0 [9]",
@@ -763,7 +764,6 @@ def test_lessons_have_a_next_step(tmp_path: Path) -> None:
         ("compare gather [1] [0] --python p", "--python needs --on"),
         ("verify x.jsonl --strict", "--strict is about a runtime"),
         ("rules --table 1 --grad", "--grad is a whole table, of gradients"),
-        ("rules torch --grad", "--grad is a whole table, of gradients"),
         ("rules torch --table 1", "--table is a whole one, as Markdown"),
         ("runtimes onnx --adapter onnx", "--adapter prints a file and asks nobody"),
         ("runtimes --adapter onnx --python p", "--adapter prints a file and asks nobody"),

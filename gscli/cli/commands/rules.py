@@ -49,7 +49,7 @@ def rules(
     ),
     gradients: bool = option(
         "what frameworks choose where a gradient is open", flag="--grad",
-        excludes=("table", "name", "operator"), why="--grad is a whole table, of gradients",
+        excludes=("table",), why="--grad is a whole table, of gradients",
     ),
     table: int | None = option(
         "a table of the comparison article", "N", minimum=1, maximum=2,
@@ -65,16 +65,19 @@ def rules(
 
         sys.stdout.write(format_article_table(table))
         return 0
+    words = [*filter(None, (name, operator))]
     if not gradients:
-        rows = computing.compute_rules(_select_operators([*filter(None, (name, operator))]))
+        rows = computing.compute_rules(_select_operators(words))
         heads, cells = computing.HEADS, [[rule.label, *rule.behaviours] for rule in rows]
         document: object = computing.rules_to_dicts(rows)
     else:
         from gscli.gradients.conventions import CONVENTIONS
         from gscli.views.words.gradient_words import CONVENTION_HEADS, describe_convention
 
-        heads, cells = CONVENTION_HEADS, [*map(describe_convention, CONVENTIONS.values())]
-        document = {name: convention._asdict() for name, convention in CONVENTIONS.items()}
+        names = {"loop", *(each.framework.name for each in _select_operators(words))}
+        conventions = {name: each for name, each in CONVENTIONS.items() if name in names}
+        heads, cells = CONVENTION_HEADS, [*map(describe_convention, conventions.values())]
+        document = {name: convention._asdict() for name, convention in conventions.items()}
 
     def make_text() -> str:
         if markdown:
