@@ -46,8 +46,7 @@ def list_breaking_inputs(translation: Translation) -> Iterator[str]:
         values = analysis.arrays_by_variable.get("updates")
         # Of entries that all bring one value it is no matter which stays.
         can_differ = values is not None and not values.size == 1 < layout.entry_count
-        replaces = layout.reduction == "none" and can_differ and not target.keeps_last_write
-        if can_share and replaces:
+        if can_share and layout.reduction == "none" and can_differ and not target.keeps_last_write:
             begin = "another run" if analysis.has_duplicates else "two updates of one cell"
             which = "several updates of a cell" if analysis.has_duplicates else "them"
             yield f"{begin}: {target.title} leaves open which of {which} stays"

@@ -287,8 +287,7 @@ class Addressing(Record):
         ...            (Column("indices"),)).result_shape
         (2, 3)
         """
-        both = self.entry_shape + self.window
-        return tuple(both[position] for position in self.result_axes)
+        return tuple((self.entry_shape + self.window)[position] for position in self.result_axes)
 
     @property
     def traveling(self) -> int:

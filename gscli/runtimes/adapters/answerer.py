@@ -111,8 +111,7 @@ def _answer(runtime: Runtime, request: dict[str, Any]) -> dict[str, Any]:
     except (Unsupported, NotImplementedError) as reason:
         return {"unsupported": f"{type(reason).__name__}: {reason}"[:MESSAGE_LIMIT]}
     except Exception as error:
-        kind = type(error).__name__
-        return {"error": {"type": kind, "message": str(error)[:MESSAGE_LIMIT]}}
+        return {"error": {"type": type(error).__name__, "message": str(error)[:MESSAGE_LIMIT]}}
 
 
 def convert(function: Callable[[Any], Any], value: Any) -> Any:

@@ -62,8 +62,7 @@ def array_of(found: Any, dtype: Any) -> Any:
     import numpy as np
     from jaxlib.mlir import ir
 
-    dense = ir.DenseElementsAttr(found)
-    shape = ir.ShapedType(dense.type).shape
+    shape = ir.ShapedType(ir.DenseElementsAttr(found).type).shape
     if dtype.kind == "f" or dtype.name in HALVES:
         values = list(ir.DenseFPElementsAttr(found))
     else:
