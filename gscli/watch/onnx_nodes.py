@@ -21,6 +21,7 @@ import numpy as np
 
 from gscli.base import GscliError, InputRefused, Notice, UsageError, check_rule, translate_errors
 from gscli.base.arrays import Array, Arrays, as_array, dtype_name, parse_dtype
+from gscli.base.records import group_pairs
 from gscli.base.words import format_shape, quote_word, sanitize
 from gscli.disk.processes import Child, Failure, make_start_error, python_program
 from gscli.files.content import import_extra
@@ -29,8 +30,11 @@ from gscli.frameworks.execute import execute
 from gscli.lab.difference import describe_difference
 from gscli.lab.model_nodes import ModelNode
 from gscli.lab.models import OnnxModel
-from gscli.traces.check import iter_findings
+from gscli.traces.check import FindingKind, iter_findings
 from gscli.watch.findings import Report, WatchKind
+
+# Findings of one kind that are named at a node.
+LISTED = 3
 
 # Seconds that a runtime has for one run of a model.
 PATIENCE = 600.0
@@ -119,15 +123,16 @@ class ModelWatch(Report):
             error.hint = listing if address in self._listed else own
             self.add("index", error)
             return None
-        kinds: dict[str, WatchKind] = {"duplicate": "lost", "open": "open"}
-        for finding in iter_findings(node.operator, inputs, attrs, 1) if is_counted else ():
-            if finding.kind in kinds:  # one of each
-                self.note(kinds.pop(finding.kind), label, finding.text()[:300])
+        findings = iter_findings(node.operator, inputs, attrs, LISTED) if is_counted else ()
+        texts = group_pairs((finding.kind, finding.text()[:300]) for finding in findings)
+        kinds: dict[FindingKind, WatchKind] = {"duplicate": "lost", "open": "open"}
+        for kind in filter(texts.get, kinds):
+            self.note(kinds[kind], label, *texts[kind])
         return answer
 
-    def note(self, kind: WatchKind, label: str, problem: str) -> None:
+    def note(self, kind: WatchKind, label: str, problem: str, *details: str) -> None:
         """A warning at a node."""
-        self.add(kind, Notice(problem, where=f"{self.model.where}: {label}"))
+        self.add(kind, Notice(problem, where=f"{self.model.where}: {label}", details=details))
 
     def _describe_inputs(
         self, message: Any, node: ModelNode | None, inputs: Arrays

@@ -209,6 +209,19 @@ def test_entries_that_write_one_cell_are_a_warning() -> None:
     assert "/cache/ScatterND" in report.report()
 
 
+def test_all_shared_slices_of_a_node_are_named_or_counted() -> None:
+    scatter = helper.make_node("ScatterND", ["table", "slots", "new"], ["cache"])
+    inputs = [value("slots", INT, ["m", 1]), value("new", FLOAT, ["m", 2])]
+    model = make_model([scatter], inputs, ["cache"], table=TABLE)
+    slots = np.array([0, 0, 1, 1, 2, 2, 3, 3])[:, None]
+    new = np.arange(16, dtype=np.float32).reshape(8, 2)
+    (finding,) = watch_model(model, {"slots": slots, "new": new}).findings
+    texts = finding.error.problem, *finding.error.details
+    named = [int(text.partition(":")[0].removeprefix("index ")) for text in texts[:3]]
+    assert named == [0, 1, 2]
+    assert texts[3] == "1 more slice written more than once"
+
+
 def test_the_run_of_a_loop_is_counted() -> None:
     assert not watch_model(loop(), {"trips": np.array(4)}).findings
     aside = watch_model(loop(), {"trips": np.array(3)}, REFERENCE)
