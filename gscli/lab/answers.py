@@ -119,6 +119,13 @@ class ResultGroup:
         return self.rows[0]
 
     @property
+    def refused_entries(self) -> set[int]:
+        """The entries that every row refuses, also those behind the one at which a run ends."""
+        errors = (row.error for row in self.rows if isinstance(row.error, IndexRefused))
+        entries = [{each.entry for each in error.findings} for error in errors]
+        return set.intersection(*entries) if entries else set()
+
+    @property
     def labels(self) -> tuple[str, ...]:
         """Labels of all rows."""
         return tuple(row.label for row in self.rows)

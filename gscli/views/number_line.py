@@ -124,9 +124,10 @@ def _make_behaviour(
         if group.first.error is None:
             return Behaviour(name, group, ())
         unreached = [ResolvedIndex(*entry, "unreached") for entry in enumerate(numbers)]
-        if (refused := group.first.entry) is not None:
-            reason = f"refused: {answers.describe_refusal(group)}"
-            unreached[refused] = ResolvedIndex(refused, numbers[refused], "refused", text=reason)
+        for at in group.refused_entries:
+            is_first = at == group.first.entry
+            text = f"refused: {answers.describe_refusal(group)}" if is_first else "refused, too"
+            unreached[at] = ResolvedIndex(at, numbers[at], "refused", text=text)
         return Behaviour(name, group, tuple(unreached))
     fill = np.asarray(trace.layout.fill_value).astype(trace.output.dtype)
     (filled,) = answers.numbers.format_column(fill)

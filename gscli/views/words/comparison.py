@@ -118,10 +118,10 @@ class ComparisonTexts:
         """A cell per column."""
         output = group.first.output
         if output is None:
-            marked = group.first.entry if self.is_per_entry else None
+            marked = group.refused_entries if self.is_per_entry else ()
             error = ResultCell("refused", "error")
             nothing = ResultCell("–" if self.signs.utf8 else "-", "none")
-            return [error if number == marked else nothing for number in range(self.columns)]
+            return [error if number in marked else nothing for number in range(self.columns)]
         mask = self.comparing.differing_mask(group)
         flags = np.ones(output.size, np.bool_) if mask is None else mask.reshape(-1)
         trace = group.first.trace if self.is_per_entry else None
