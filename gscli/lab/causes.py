@@ -411,10 +411,10 @@ def _input_mistakes(call: CallVariants) -> DeferredRuns:
         in_order = {f"{words} read in column-major order": _column_major}
         for cause, change in (in_order | changes).items():
             yield cause, partial(call.with_inputs, {name: change})
-        for order in _other_orders(array):
+        for order, turns in _other_orders(array):
             transpose = partial(np.transpose, axes=order)
             if (name, order) != (layout.data_name, turned):
-                yield f"{name} is transposed", partial(call.with_inputs, {name: transpose})
+                yield f"{name} {turns}", partial(call.with_inputs, {name: transpose})
     for name in [key for key, array in inputs.items() if array.dtype.kind == "b"]:
         yield f"true and false of {name} are swapped", partial(call.with_inputs, {name: np.invert})
 
@@ -425,8 +425,8 @@ def _result_mistakes(call: CallVariants) -> DeferredRuns:
     deepest = max((call.trace.inputs[name].ndim for name in layout.index_inputs), default=0)
     is_apart = layout.kind == "scatter" or len(layout.view_shape) > 1 or deepest < output.ndim
     is_whole = call.cells is None and not call.trace.is_refused
-    for order in _other_orders(output) if is_whole and is_apart else ():
-        yield "the result is transposed", partial(np.transpose, output, order)
+    for order, turns in _other_orders(output) if is_whole and is_apart else ():
+        yield f"the result {turns}", partial(np.transpose, output, order)
     for dtype in _NARROWER.get(layout.dtype, ()):
         yield f"it is computed in {dtype}", partial(_compute_in_dtype, call, dtype)
 
@@ -457,10 +457,19 @@ def _index_transforms(trace: Trace, name: str) -> dict[str, ArrayTransform]:
     return _INDEX_TRANSFORMS | (_ROW_TRANSFORMS if last > 0 else {})
 
 
-def _other_orders(array: Array) -> Iterator[tuple[int, ...]]:
-    """Every order of the axes but their own, where there are few."""
+def _other_orders(array: Array) -> Iterator[tuple[tuple[int, ...], str]]:
+    """Every order of the axes but their own, where there are few, and the words for it.
+
+    Of those that axes of size 1 make alike the last is taken, as that of all axes in reverse is.
+    """
     few = array.ndim <= MAX_TRANSPOSED_AXES
-    return islice(permutations(range(array.ndim if few else 0)), 1, None)
+    moved = [None if size == 1 else axis for axis, size in enumerate(array.shape)]
+    orders = permutations(range(array.ndim if few else 0))
+    for order in islice(
+        {tuple(moved[at] for at in order): order for order in orders}.values(), 1, None
+    ):
+        text = "" if sorted(order, reverse=True) == [*order] else f", its axes in the order {order}"
+        yield order, f"is transposed{text}"
 
 
 def _attribute_mistakes(call: CallVariants) -> DeferredRuns:

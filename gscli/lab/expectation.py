@@ -156,8 +156,7 @@ class OutputDiagnosis:
         # That bad indices are dropped, for one, may be an option as well as a mistake.
         kept = [item for item in self.trace.operator.attributes if not (exact and item.option.role)]
         if not any(fit.is_rule_set for fit in exact):
-            matches = self._match_all(iter_modes(call, call.with_attributes, kept))
-            modes = [fit._replace(is_rule_set=True) for fit in matches]
+            modes = self._match_all(iter_modes(call, call.with_attributes, kept))
             named = [fit for fit in modes if fit.is_exact]
             exact = [*named, *exact] if exact else named[:1]
             fits = [*sorted(modes, key=lambda fit: -fit.cells)[:1], *fits]

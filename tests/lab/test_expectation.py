@@ -15,6 +15,7 @@ from gscli.cli import run_safely
 from gscli.frameworks import find_operator
 from gscli.lab import difference as lab_difference
 from gscli.lab import expectation
+from gscli.lab.causes import _other_orders
 from gscli.lab.difference import Tolerance, compare_tensors
 from gscli.lab.expectation import OutputDiagnosis
 
@@ -645,13 +646,20 @@ def test_what_is_one_thing_in_every_such_call_is_told_once(
 def test_data_turned_otherwise_than_vectors_are_is_told() -> None:
     swapped = CUBE.transpose(1, 0, 2)[tuple(TRIPLES.T)]
     causes, _ = mistakes_told("onnx.gather_nd", {"data": CUBE, "indices": TRIPLES}, {}, swapped)
-    assert causes == ["data is transposed"]
+    assert causes == ["data is transposed, its axes in the order (1, 0, 2)"]
     row = DATA.T[[1, 3]]
     vectors = {"data": DATA, "indices": np.array([[1], [3]])}
     assert mistakes_told("onnx.gather_nd", vectors, {}, row)[0] == ["data is transposed"]
     columns = {"input": DATA, "indices_0": PAIRS[:, 0], "indices_1": PAIRS[:, 1]}
     turned = DATA.T[tuple(PAIRS.T)]
     assert "input is transposed" in mistakes_told("torch.index", columns, {}, turned)[0]
+
+
+def test_of_orders_that_axes_of_size_1_make_alike_one_is_tried() -> None:
+    assert dict(_other_orders(CUBE[:1, :1])) == {
+        (1, 2, 0): "is transposed, its axes in the order (1, 2, 0)",
+        (2, 1, 0): "is transposed",
+    }
 
 
 def test_the_result_of_an_axis_that_no_index_has_may_be_transposed() -> None:

@@ -7,7 +7,7 @@ from textwrap import wrap
 
 from gscli.base.arrays import Array
 from gscli.base.records import Record
-from gscli.base.words import format_shape
+from gscli.base.words import format_count, format_shape
 from gscli.lab.causes import EntryNames
 from gscli.lab.difference import TensorDifference
 from gscli.views.cell_rows import MOST_LETTERS
@@ -108,8 +108,11 @@ class DifferenceTable(Record):
         >>> list(table.describe())
         ['cell [1] is 2, expected 3, reached by entry b.']
         """
-        for at, actual, expected, entries in self._list_cells():
+        cells = [*self._list_cells()]
+        for at, actual, expected, entries in cells:
             yield f"cell {at} is {actual}, expected {expected}{entries.reach}."
+        if more := self.differences.differing_count - len(cells):
+            yield f"{format_count(more, 'more cell')}: --limit N."
 
     def make_drawing(self, sentences: Sequence[str], *, listed: bool = True) -> Drawing:
         """The verdict, the cells in a table if `listed`, then what else is said.
