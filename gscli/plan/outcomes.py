@@ -6,6 +6,8 @@ sentences, pages, rules and comparisons all look here for what to say of it.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from gscli.base.arrays import Array, Indices
@@ -44,37 +46,41 @@ class OutcomeWords(Record):
     way: str = "{raw_value} is outside: {fate}"
 
 
+def _word_move(does: str, **words: Any) -> OutcomeWords:
+    """A number that means another one."""
+    change, words = f"{does} and means {{coordinate}}", {"key": does, **words}
+    return OutcomeWords("wrapped", does=does, path=f"{does}:", change=change, **words)
+
+
+def _word_skip(being: str, **words: Any) -> OutcomeWords:
+    """A number that no cell has; `being` begins with "is"."""
+    change = f"{being} and {{left_out}}"
+    several = f"are {being.removeprefix('is ')}, and each {{left_out}}"
+    notices = f"index {change}", f"indices {several}"
+    return OutcomeWords("skipped", change=change, notices=notices, cell="{skipped}", **words)
+
+
 # In the order in which they are told.
 OUTCOMES: dict[IndexOutcome, OutcomeWords] = {
-    "cut": OutcomeWords(
-        "wrapped",
+    "cut": _word_move(
+        "loses its fraction",
         rule="the fraction is cut off",
-        key="loses its fraction",
-        path="loses its fraction:",
-        change="loses its fraction and means {coordinate}",
         landing="fraction cut",
         way="{raw_value} is cut to {coordinate}",
         notices=("index loses its fraction", "indices lose their fractions"),
     ),
-    "from_end": OutcomeWords(
-        "wrapped",
-        does="counts from the end",
+    "from_end": _word_move(
+        "counts from the end",
         rule="an index below zero {does}",
-        key="counts from the end",
-        path="counts from the end:",
-        change="counts from the end and means {coordinate}",
         notices=("negative index counts from the end", "negative indices count from the end"),
         cell="from the end",
         landing="from the end",
         way="{raw_value} + {size} = {coordinate}",
     ),
-    "narrowed": OutcomeWords(
-        "wrapped",
+    "narrowed": _word_move(
+        "is cut to 32 bits",
         rule="an index is cut to its low 32 bits",
         key="cut to 32 bits",
-        remark="{raw_value} is cut to 32 bits: {place}",
-        path="is cut to 32 bits:",
-        change="is cut to 32 bits and means {coordinate}",
         landing="cut to 32 bits",
         way="{raw_value} in 32 bits: {coordinate}",
         notices=("index is cut to 32 bits", "indices are cut to 32 bits"),
@@ -108,45 +114,33 @@ OUTCOMES: dict[IndexOutcome, OutcomeWords] = {
         way="{raw_value} stops at {coordinate}",
     ),
     "unsigned": OutcomeWords(None, does="moves to the far end", cell="clipped to the last"),
-    "below": OutcomeWords(
-        "skipped",
+    "below": _word_skip(
+        "is below zero",
         does="skips its entry",
         rule="an index below zero {does}",
         key="below zero",
         reason="{subject} is below zero",
         remark="{raw_value} is below zero: {fate}",
         plain="{raw_value} is below zero, which skips the entry",
-        change="is below zero and {left_out}",
-        notices=(
-            "index is below zero and {left_out}",
-            "indices are below zero, and each {left_out}",
-        ),
-        cell="{skipped}",
     ),
-    "ignored": OutcomeWords(
-        "skipped",
+    "ignored": _word_skip(
+        "is ignored",
         does="skips its entry",
         rule="the number that is ignored {does}",
         key="ignored",
         reason="{raw_value} is ignored",
         remark="{raw_value} is ignored: {fate}",
         plain="{raw_value} is the number that is ignored",
-        change="is ignored and {left_out}",
-        notices=("index is ignored and {left_out}", "indices are ignored, and each {left_out}"),
-        cell="{skipped}",
     ),
-    "outside": OutcomeWords(
-        "skipped",
+    "outside": _word_skip(
+        "is outside",
         does="{nothing}",
         rule="such an index {does}",
         key="out of range",
         reason="{subject} {outside}",
         remark="{raw_value} is outside {legal}: {fate}",
         plain="{subject} {out_of_range}",
-        change="is outside and {left_out}",
-        notices=("index is outside and {left_out}", "indices are outside, and each {left_out}"),
         behaviour=("from the end, else {instead}", "{alone}"),
-        cell="{skipped}",
     ),
     "partly": OutcomeWords(
         None,

@@ -47,16 +47,11 @@ NOTATION = SubscriptRules(has_separating_ellipsis=True)
     dotted=True,
 )
 def at_get(
-    x: Tensor,
-    indices: VariadicInput,
-    *,
-    subscript: Subscript = None,
-    indices_are_sorted: Promise = False,
-    unique_indices: Promise = False,
-    mode: Mode = None,
-    fill_value: FillValue = None,
+    x: Tensor, indices: VariadicInput, *,
+    subscript: Subscript = None, indices_are_sorted: Promise = False,
+    unique_indices: Promise = False, mode: Mode = None, fill_value: FillValue = None,
     wrap_negative_indices: WrapNegative = True,
-) -> NewOutput:
+) -> NewOutput:  # fmt: skip
     """Read the cells or slices that a subscript names: x.at[i, 1:3, None, ...].
 
     Each word after x is an item of the subscript, with NumPy's rules: an index array, a bool mask,
@@ -76,16 +71,11 @@ def _update(reduction: Reduction, example: str) -> FamilyMember:
     """An operator `at.NAME`; they differ in their reduction and in what is refused."""
 
     def update(
-        x: Tensor,
-        indices: VariadicInput,
-        values: Tensor,
-        *,
-        subscript: Subscript = None,
-        indices_are_sorted: Promise = False,
-        unique_indices: Promise = False,
-        mode: Mode = None,
+        x: Tensor, indices: VariadicInput, values: Tensor, *,
+        subscript: Subscript = None, indices_are_sorted: Promise = False,
+        unique_indices: Promise = False, mode: Mode = None,
         wrap_negative_indices: WrapNegative = True,
-    ) -> Layout:
+    ) -> Layout:  # fmt: skip
         addressing, policy = _address_subscript(
             x, indices, subscript, WRITE_MODES[mode], wrap=wrap_negative_indices, reads=False
         )

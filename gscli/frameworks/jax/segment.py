@@ -32,14 +32,10 @@ def _segment(reduction: Reduction) -> FamilyMember:
     """An operator `segment_NAME`; they differ in their reduction and what it starts from."""
 
     def segment(
-        data: Tensor,
-        segment_ids: MaxValueInput,
-        *,
-        num_segments: NumSegments = None,
-        indices_are_sorted: Promise = False,
-        unique_indices: Promise = False,
-        mode: Mode = None,
-    ) -> NewOutput:
+        data: Tensor, segment_ids: MaxValueInput, *,
+        num_segments: NumSegments = None, indices_are_sorted: Promise = False,
+        unique_indices: Promise = False, mode: Mode = None,
+    ) -> NewOutput:  # fmt: skip
         check_dtypes(data, NON_TEXT_DTYPES, segment_ids, INTEGERS)
         check_bool_arithmetic(data.dtype, reduction, str(data))
         count = _count_segments(segment_ids) if num_segments is None else num_segments

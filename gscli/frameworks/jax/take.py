@@ -34,15 +34,10 @@ TakeMode: TypeAlias = Annotated[
     *compare_takes("JAX take ({})", ("fill", "clip", "wrap")),
 )
 def take(
-    a: Tensor,
-    indices: Tensor,
-    *,
-    axis: TakeAxis = None,
-    mode: TakeMode = None,
-    unique_indices: Promise = False,
-    indices_are_sorted: Promise = False,
-    fill_value: FillValue = None,
-) -> NewOutput:
+    a: Tensor, indices: Tensor, *,
+    axis: TakeAxis = None, mode: TakeMode = None, unique_indices: Promise = False,
+    indices_are_sorted: Promise = False, fill_value: FillValue = None,
+) -> NewOutput:  # fmt: skip
     """Take slices along one axis, or cells of the flattened array.
 
     output = a[:axis] ++ indices ++ a[axis+1:] (shapes). Mode fill (the default) counts -s … -1 from

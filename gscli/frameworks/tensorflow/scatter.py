@@ -45,13 +45,9 @@ NAN_LOSES = "an update that is NaN changes nothing"
     ).expand_over("device", DEVICES),
 )
 def scatter_nd(
-    indices: Tensor,
-    updates: Tensor,
-    shape: ShapeInput,
-    *,
-    bad_indices_policy: BadIndices = "",
-    device: Device = "cpu",
-) -> NewOutput:
+    indices: Tensor, updates: Tensor, shape: ShapeInput, *,
+    bad_indices_policy: BadIndices = "", device: Device = "cpu",
+) -> NewOutput:  # fmt: skip
     """Write updates into a new tensor of zeros, adding where indices repeat.
 
     shape has one axis and the type of indices; updates.shape = indices.shape[:-1] ++ shape[m:] for
@@ -69,13 +65,9 @@ def _tensor_scatter(reduction: Reduction, allowed: tuple[str, ...], example: str
     """An operator `tensor_scatter_nd_NAME`; they differ in their reduction and element types."""
 
     def tensor_scatter(
-        tensor: Tensor,
-        indices: Tensor,
-        updates: Tensor,
-        *,
-        bad_indices_policy: BadIndices = "",
-        device: Device = "cpu",
-    ) -> Layout:
+        tensor: Tensor, indices: Tensor, updates: Tensor, *,
+        bad_indices_policy: BadIndices = "", device: Device = "cpu",
+    ) -> Layout:  # fmt: skip
         check_dtypes(tensor, list_types(allowed, device), indices, updates=updates)
         return build_scatter_nd_layout(
             tensor, tensor, indices, updates, reduction, device, bad_indices_policy
