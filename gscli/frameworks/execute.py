@@ -161,7 +161,7 @@ def prepare_values(
         dtype = choose_dtype(operator, call)
         return prepare(operator, call, strict=True, dtype=dtype, max_bytes=max_bytes)
     except GscliError as error:
-        _hint_at_files(error, inputs.values())
+        error.hint = hint_at_files(error, inputs.values()) or error.hint
         raise
     except MemoryError as error:
         raise memory_error(operator.full_name) from error
@@ -217,12 +217,13 @@ class _PythonHints(ContextDecorator):
 PYTHON_HINTS = _PythonHints()
 
 
-def _hint_at_files(error: GscliError, values: Iterable[object]) -> None:
-    """Say in a refusal how a file is read, where its name was given in place of an array."""
+def hint_at_files(error: GscliError | None, values: Iterable[object]) -> str:
+    """How a file is read, where its name was given in place of an array; "" where none was."""
     parts = chain.from_iterable(each if isinstance(each, tuple) else (each,) for each in values)
     names = [part for part in parts if isinstance(part, str)]
-    if names and (isinstance(error, IndexTypeRefused | UpdatesTypeRefused) or not error.hint):
-        error.hint = f"gscli.load({names[0]!r}) reads a file"
+    is_type = isinstance(error, IndexTypeRefused | UpdatesTypeRefused)
+    is_refused = is_type or (error is not None and not error.hint)
+    return f"gscli.load({names[0]!r}) reads a file" if names and is_refused else ""
 
 
 def run_plan(

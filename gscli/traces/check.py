@@ -16,7 +16,7 @@ from gscli.base.records import Arguments
 from gscli.base.words import entry_label, format_count, format_place
 from gscli.frameworks import find_called
 from gscli.frameworks.duplicates import find_duplicate_writers, format_vector, name_shared_cells
-from gscli.frameworks.execute import translate_to_python
+from gscli.frameworks.execute import hint_at_files, translate_to_python
 from gscli.frameworks.notices import iter_open_notices
 from gscli.frameworks.operator import Operator
 from gscli.frameworks.typing import ask_if_swapped, resolve_input_dtype
@@ -73,7 +73,8 @@ def check(
     operator = find_called(name, inputs, attrs)
     call = CallInputs.from_values(operator, inputs, attrs or {})
     findings = iter_findings(operator, call.arrays, call.attrs, listed, call.is_typed)
-    return [replace(finding, hint=translate_to_python(finding.hint)) for finding in findings]
+    pairs = [(hint_at_files(each.error, inputs.values()), each) for each in findings]
+    return [replace(each, hint=hint or translate_to_python(each.hint)) for hint, each in pairs]
 
 
 def iter_findings(

@@ -246,6 +246,9 @@ def test_an_index_tuple_is_one_input_by_name() -> None:
         gscli.run("numpy.getitem", {"a": table, "indices": part, "indices_0": part})
     with pytest.raises(GscliError, match=r"gscli\.load\('i\.npy'\) reads a file"):
         gscli.numpy.getitem(table, ("i.npy", 0))
+    for inputs in ({"data": "i.npy", "indices": [0]}, {"data": [1, 2], "indices": "i.npy"}):
+        (finding,) = gscli.check("gather", inputs)
+        assert finding.hint == "gscli.load('i.npy') reads a file"
 
 
 @pytest.mark.parametrize("operator", operators(), ids=str)
