@@ -35,6 +35,9 @@ from gscli.frameworks import (
 )
 from gscli.frameworks.operator import Operator
 
+# So many letters of a name say which is meant.
+MIN_PREFIX = 5
+
 # Titles of help's lists of commands, and each list: command name -> one-line help.
 Sections: TypeAlias = Callable[[], Mapping[str, Mapping[str, str]]]
 
@@ -84,7 +87,9 @@ class LazyGroup(HintedCommand, TyperGroup):
         known = [*names, *(alias for alias, name in ALIASES.items() if name in names)]
         head, _, tail = cmd_name.partition(".")
         full = f"{ALIASES.get(head, head)}.{tail}"
-        longer = [name for name in names if name.startswith(f"{meant}-")]
+        # A few letters begin too many names: only whole words of those are taken.
+        begin = meant if len(meant) >= MIN_PREFIX else f"{meant}-"
+        longer = [name for name in names if name.startswith(begin)]
         named = [meant] if meant in names else longer + [
             f"{operator.framework_name} {operator.command}" for operator in operators()
             if operator.framework_name in names

@@ -94,11 +94,11 @@ class GradientComparison(Record):
 
 
 def compare_gradients(
-    comparing: ComparisonResult, others: Iterable[GradientRow] = ()
+    comparing: ComparisonResult, others: Iterable[GradientRow] = (), cotangent: Array | None = None
 ) -> GradientComparison:
     """The gradients of every answer of a comparison, and rows that stand beside them.
 
-    The cotangent is ones.
+    `cotangent`: in the shape of the output, ones where there is none.
 
     >>> import numpy as np
     >>> from gscli.lab.compare import compare
@@ -106,7 +106,10 @@ def compare_gradients(
     >>> compare_gradients(answers).agree
     True
     """
-    rows = [*map(_differentiate, comparing.rows), *others]
+    base = None if cotangent is None or comparing.reference is None else comparing.reference.trace
+    if base is not None:
+        trace_gradients(base, cotangent)  # ShapeRefused
+    rows = [*(differentiate(row, cotangent) for row in comparing.rows), *others]
     rows += [
         GradientRow(row.label, next(iter(row.operators), ""), None, {}, row.reason)
         for row in comparing.unsupported
@@ -124,12 +127,13 @@ def compare_gradients(
     return GradientComparison(comparing.concept, kind, tuple(map(tuple, groups)), refusals, silent)
 
 
-def _differentiate(row: RuleSetResult) -> GradientRow:
+def differentiate(row: RuleSetResult, cotangent: Array | None) -> GradientRow:
+    """The gradients of a rule set's answer, for ones where there is no cotangent."""
     name = row.operator.full_name
     try:
         if row.trace is None:
             raise row.error or GscliError("no answer")
-        gradients = trace_gradients(row.trace)
+        gradients = trace_gradients(row.trace, cotangent)
     except GscliError as error:
         return GradientRow(row.label, name, None, {}, str(error.problem))
     arrays = rename_to_roles(row.trace, gradients.arrays)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-import numpy as np
-
 from gscli.base import InputRefused, UsageError, check_rule
 from gscli.base.arrays import Array
 from gscli.base.records import Record
@@ -16,7 +14,7 @@ from gscli.lab.answers import (
     UnsupportedRuleSet,
     group_equal_results,
 )
-from gscli.lab.gradient_comparison import GradientRow, rename_to_roles
+from gscli.lab.gradient_comparison import GradientRow, differentiate, rename_to_roles
 from gscli.runtimes.process import RuntimeProcess
 from gscli.runtimes.protocol import Reply
 
@@ -46,8 +44,8 @@ class RuntimeQuestion(Record):
         every = {row.label: row for row in (*comparing.unsupported, *unsupported)}.values()
         return replace(comparing, groups=group_equal_results(rows), unsupported=tuple(every))
 
-    def iter_gradients(self) -> Iterator[GradientRow]:
-        """The gradients that the runtime itself gives, for a cotangent of ones.
+    def iter_gradients(self, cotangent: Array | None = None) -> Iterator[GradientRow]:
+        """The gradients that the runtime itself gives, for ones where there is no cotangent.
 
         UsageError where it gives none, or has no operator for the comparison.
         """
@@ -61,8 +59,9 @@ class RuntimeQuestion(Record):
         for row in rules:
             label, name = f"{hello.title}: {row.label}", row.operator.full_name
             arrays, refusal = dict[str, Array](), "not asked, since its rules refuse this"
-            if row.trace is not None:
-                flow, typed = np.ones_like(row.trace.output), row.trace.inputs
+            source = differentiate(row, cotangent).source
+            if row.trace is not None and source is not None:
+                flow, typed = source.cotangent.astype(row.trace.output.dtype), row.trace.inputs
                 inputs = {key: typed.get(key, array) for key, array in row.inputs.items()}
                 answer = self.runtime.run_call(row.operator, inputs, row.attrs, flow)
                 arrays = rename_to_roles(row.trace, answer.gradients or {})

@@ -289,3 +289,24 @@ def test_the_same_of_lax_gather() -> None:
     for mode, gradient in ((None, [1, 0, 1]), ("clip", [2, 0, 2]), ("fill", [1, 0, 1])):
         attrs = {**numbers, "slice_sizes": [1], **({"mode": mode} if mode else {})}
         assert gscli.grad("jax.lax.gather", inputs, attrs)["operand"].tolist() == gradient
+
+
+def test_a_cotangent_weighs_what_flows_back() -> None:
+    out = run("gather", "[10,20,30]", "[0,2,0]", "--cotangent", "[1,2,4]", "--as", "onnx,torch")[1]
+    assert "  data [5, 0, 2]\n" in out
+    peer = run("gather", "[10.5,20]", "[1,1]", "--cotangent", "[1,2]", "--as", "jax", "--on", PEER)[
+        1
+    ]
+    assert peer.count("data [0, 3]") == 1
+    assert "rows give the same gradients" in peer
+    code, _, err = run("gather", "[10,20,30]", "[0,2,0]", "--cotangent", "[1,2]")
+    assert (code, "valid: [3]" in err) == (65, True)
+
+
+def test_what_is_compared_with_is_said_without_a_mark_where_none_stands() -> None:
+    words = ("scatter-elements", "zeros:200", "arange:200", "zeros:200", "--reduction", "max")
+    code, out, _ = run(*words, "--as", "onnx,torch")
+    assert code == 1
+    assert "≠" not in out
+    assert out.endswith("To differ is to have a value other than ONNX ScatterElements-18's.\n")
+    assert "≠ marks" not in run(*SCATTER, "[10,2,10]", "--reduction", "max", "-q")[1]

@@ -30,6 +30,7 @@ from gscli.frameworks.operator import ConceptName
 from gscli.lab.concepts import CONCEPTS, REDUCTION_NAMES, list_mappings, list_reductions
 
 if TYPE_CHECKING:
+    from gscli.base.arrays import Array
     from gscli.lab.answers import ComparisonResult
     from gscli.lab.gradient_comparison import GradientRow
     from gscli.plan import CallInputs
@@ -150,6 +151,10 @@ def compare_concept(
         excludes=("svg", "html", "lines", "show", "rows", "full", "precision"),
         why="--grad prints gradients and nothing else",
     ),
+    cotangent: str | None = option(
+        "with --grad: what flows back into the output, in its shape (default: ones)", "FILE",
+        needs="gradients", why="--cotangent is what --grad passes back",
+    ),
     on: str = ON,
     python: str | None = PYTHON,
     patience: float = PATIENCE,
@@ -159,6 +164,7 @@ def compare_concept(
     """Every rule set's answer; exit status 1 when they differ, or one of `--as` has none."""
     from gscli.cli.call import check_outputs, write_results
     from gscli.codegen.code import add_equivalents
+    from gscli.files import load
     from gscli.lab.answers import comparison_to_dict
     from gscli.lab.compare import compare as compare_rules
 
@@ -175,18 +181,21 @@ def compare_concept(
     )  # fmt: skip
     comparing = call(only=only or (), opsets=opsets or ())
     others: list[GradientRow] = []
+    flow = None
+    if cotangent is not None:
+        flow = load(cotangent, name="cotangent", max_bytes=settings.max_bytes).array
     if on:
         from gscli.runtimes.runtime_answers import RuntimeQuestion
 
         with start_checked(on, python, patience) as (runtime, _):
             question = RuntimeQuestion(comparing, call, runtime)
             if gradients:
-                others = [*question.iter_gradients()]
+                others = [*question.iter_gradients(flow)]
             else:
                 comparing = question.add_results()
     comparing = add_equivalents(comparing, inputs)
     if gradients:
-        return _print_gradients(comparing, others, settings)
+        return _print_gradients(comparing, others, flow, settings)
     text, pictures = _render(comparing, settings, lines=lines)
     make_document = partial(comparison_to_dict, comparing)
     write_results(comparing.inputs.values(), settings, text, pictures, make_document)
@@ -194,13 +203,16 @@ def compare_concept(
 
 
 def _print_gradients(
-    comparing: ComparisonResult, others: Sequence[GradientRow], settings: Settings
+    comparing: ComparisonResult,
+    others: Sequence[GradientRow],
+    flow: Array | None,
+    settings: Settings,
 ) -> int:
     """The gradients of every answer, and those of a runtime; exit status 1 when they differ."""
     from gscli.lab.gradient_comparison import compare_gradients
     from gscli.views.words.gradient_words import describe_comparison
 
-    result, options = compare_gradients(comparing, others), make_view_options(settings)
+    result, options = compare_gradients(comparing, others, flow), make_view_options(settings)
     lines = describe_comparison(result, options, is_short=settings.quiet)
     print_report(settings._replace(quiet=False), result.to_dict, partial(join_lines, lines))
     return int(not result.agree)
@@ -235,7 +247,7 @@ def _render(
     elif settings.is_verdict_alone:
         from gscli.views.words.comparison import ComparisonTexts
 
-        text = ComparisonTexts(comparing, options).summary() + "\n"
+        text = ComparisonTexts(comparing, options).summary("To differ is to have") + "\n"
     return text, pictures
 
 

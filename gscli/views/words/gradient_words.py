@@ -187,7 +187,7 @@ def describe_comparison(
     result: GradientComparison, options: ViewOptions, *, is_short: bool
 ) -> Iterator[str]:
     """The rows that give the same gradients, what they choose, and their gradients."""
-    signs = choose_signs(options)
+    signs, mark = choose_signs(options), "To differ is to have"
     for group in () if is_short else result.groups:
         names = ", ".join(row.label for row in group)
         yield from wrap_text(signs.sanitize_line(names), options.width, "  ")
@@ -197,6 +197,7 @@ def describe_comparison(
             yield from wrap_text(signs.sanitize_line(f"  {text}{own}"), options.width, "    ")
         for role, array in group[0].gradients.items():
             text = _format_marked(array, result.find_differing(group, role), signs.differs)
+            mark = f"{signs.differs} marks" if signs.differs in text else mark
             yield from wrap_text(f"  {role} {text}", options.width, "    ")
     reasons = group_pairs((row.refusal, row.label) for row in result.refusals)
     notes = list(dict.fromkeys(row.missing for row in chain(*result.groups) if row.missing))
@@ -206,7 +207,7 @@ def describe_comparison(
         notes.append("gscli compare scatter-nd --grad has rows for JAX and TensorFlow.")
     for note in () if is_short else notes:
         yield from wrap_text(signs.sanitize_line(note), options.width, "  ")
-    yield from wrap_text(_summarize(result, signs.differs), options.width)
+    yield from wrap_text(_summarize(result, mark), options.width)
 
 
 def _list_reasons(row: GradientRow, result: GradientComparison, signs: Signs) -> Iterator[str]:
@@ -231,7 +232,7 @@ def _summarize(result: GradientComparison, mark: str) -> str:
     refused = f", {len(result.refusals)} without" * bool(result.refusals)
     if answers > 1:
         base = result.groups[0][0].label
-        return f"{answers} different gradients{refused}. {mark} marks a value other than {base}'s."
+        return f"{answers} different gradients{refused}. {mark} a value other than {base}'s."
     if rows == 1:
         return f"1 {noun} gives gradients{refused}; there is no other to compare it with."
     return f"{rows} {noun}s give the same gradients{refused}."
