@@ -148,8 +148,9 @@ def rename_to_roles(trace: Trace, gradients: Mapping[str, Array | None]) -> dict
 
 
 def _has_same_gradients(first: GradientRow, second: GradientRow) -> bool:
+    """Whether the second gives what the first does; of data it may have no gradient."""
     mine, theirs = first.gradients, second.gradients
-    return mine.keys() == theirs.keys() and find_differing_gradient(theirs, mine) is None
+    return mine.keys() >= theirs.keys() and find_differing_gradient(theirs, mine) is None
 
 
 def find_differing_gradient(own: Arrays, theirs: Arrays) -> str | None:

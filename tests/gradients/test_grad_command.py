@@ -703,9 +703,19 @@ def test_a_program_of_a_gather_speaks_of_no_update() -> None:
     assert "each update" not in program
 
 
+def test_every_writer_of_mxnet_is_given_the_gradient_as_its_gather_nd_reads_it() -> None:
+    inputs = {"data": np.array([1.0, 2]), "indices": np.array([[0, 0]])}
+    assert grad("mxnet.scatter_nd", inputs, {"shape": (2,)})["data"].tolist() == [1, 1]
+    lacking = call_gscli("grad", "caffe2", "scatter-assign", "[1.5,2]", "[0]", "[4.5]")
+    assert b"Caffe2 itself has no gradient of Scatter and ScatterAssign" in lacking.stdout
+
+
 def test_rules_have_a_row_for_each_convention() -> None:
     table = call_gscli("rules", "--grad").stdout.decode().splitlines()
-    assert [line.split()[0] for line in table] == ["rules", *CONVENTIONS]
+    assert [line.split()[0] for line in table] == ["rules", *CONVENTIONS, "mxnet", "caffe2"]
+    assert table[-2].split() == ["mxnet", "–", "all", "–", "–", "batch_take"]
+    own = call_gscli("rules", "torch", "scatter-reduce", "--grad").stdout.decode().splitlines()
+    assert [line.split()[0] for line in own] == ["rules", "loop", "torch"]
     document = json.loads(call_gscli("rules", "--grad", "--json").stdout)
     assert document["torch"]["ties"] == "even"
     assert document["loop"]["ties"] == "first"

@@ -310,3 +310,14 @@ def test_what_is_compared_with_is_said_without_a_mark_where_none_stands() -> Non
     assert "≠" not in out
     assert out.endswith("To differ is to have a value other than ONNX ScatterElements-18's.\n")
     assert "≠ marks" not in run(*SCATTER, "[10,2,10]", "--reduction", "max", "-q")[1]
+
+
+def test_rows_without_data_stand_with_those_that_give_the_same_to_updates() -> None:
+    words = ("scatter-nd", "[0.0,0]", "[[0],[0]]", "[1.0,2]", "--as", "torch,tensorflow,mxnet,onnx")
+    code, out, _ = run(*words)
+    assert code == 1
+    assert "MXNet scatter_nd (on zeros)" in out.partition("every writer of a cell gets")[0]
+    labels = out.partition("data [0, 1] (")[2].partition(")")[0]
+    assert labels.startswith("PyTorch index_put_, TF tensor_scatter_nd_update CPU, ")
+    assert "MXNet" not in labels
+    assert "2 different gradients" in out

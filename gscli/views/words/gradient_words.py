@@ -70,9 +70,11 @@ def describe_convention(convention: Convention) -> list[str]:
     nan = {"hold": "holds", "spread": "spreads", "vanish": "gives 0"}
     gaps = (what.rpartition(".")[2].partition(" ")[0] for what in convention.missing)
     kinds = dict.fromkeys((nan[convention.nan_ties], nan[convention.nan_segments]))
+    has_ties = convention.ties != "none"
+    nan_text = ", ".join(kinds) + (" in segments" if len(kinds) > 1 else "")
     return [
-        convention.name, convention.ties, convention.writers,
-        ", ".join(kinds) + (" in segments" if len(kinds) > 1 else ""),
+        convention.name, convention.ties if has_ties else "–", convention.writers,
+        nan_text if has_ties else "–",
         "counts" if convention.counts_absent_data else "–",
         ", ".join(dict.fromkeys(gaps)) or "–",
     ]  # fmt: skip
@@ -98,7 +100,7 @@ def describe_purpose(gradients: Gradients) -> str:
         writers="" if gradients.writers == "last" else ", every one of several writers",
         others=f"; {data} keeps the others" if data else "",
         also=f", and to {data}" if data and layout.include_self else "",
-        tie=TIES[convention.ties], data=data,
+        tie=TIES.get(convention.ties), data=data,
     )  # fmt: skip
     if all(gives_nan(run, convention)):
         sentence += " Where that is nan, all that met there are given nan."
@@ -191,14 +193,14 @@ def describe_comparison(
     for group in () if is_short else result.groups:
         names = ", ".join(row.label for row in group)
         yield from wrap_text(signs.sanitize_line(names), options.width, "  ")
-        pairs = ((text, row.label) for row in group for text in _list_reasons(row, result, signs))
-        for text, labels in group_pairs(pairs).items():
-            own = f" ({', '.join(labels)})" * (len(labels) < len(group))
-            yield from wrap_text(signs.sanitize_line(f"  {text}{own}"), options.width, "    ")
+        pairs = [(text, row.label) for row in group for text in _list_reasons(row, result, signs)]
         for role, array in group[0].gradients.items():
             text = _format_marked(array, result.find_differing(group, role), signs.differs)
             mark = f"{signs.differs} marks" if signs.differs in text else mark
-            yield from wrap_text(f"  {role} {text}", options.width, "    ")
+            pairs += [(f"{role} {text}", row.label) for row in group if role in row.gradients]
+        for text, labels in group_pairs(pairs).items():
+            own = f" ({', '.join(labels)})" * (len(labels) < len(group))
+            yield from wrap_text(signs.sanitize_line(f"  {text}{own}"), options.width, "    ")
     reasons = group_pairs((row.refusal, row.label) for row in result.refusals)
     notes = list(dict.fromkeys(row.missing for row in chain(*result.groups) if row.missing))
     notes += [f"no gradients: {', '.join(labels)}: {why}" for why, labels in reasons.items()]
