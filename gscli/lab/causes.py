@@ -89,8 +89,8 @@ class PossibleCause(Record):
 # Attributes that say how long an axis of the output is.
 _COUNTED_AXES = {"num_classes": -1, "num_segments": 0}
 
-# What some attributes often are, which get lost on the way to another framework.
-_TRIED_NUMBERS = {"batch_dims": range(8), "padding_idx": (0, -1), "ignore_index": (-100, 0)}
+# How many leading axes are tried as shared, and rows of a table as those that are left out.
+_TRIED_BATCHES, _TRIED_ROWS = range(8), 16
 
 # A possible cause, the end of "this is what you get when …", and its answer.
 CandidateCause: TypeAlias = tuple[str, Array]
@@ -111,15 +111,18 @@ def iter_modes(
     with_attributes: Callable[[Arguments], Answer],
     attributes: Iterable[Attribute],
 ) -> Iterator[tuple[str, Answer]]:
-    """What is answered under others of some options, a number as it is where it is left out, or as
-    it often is.
+    """What is answered under others of some options, a number as it is where it is left out; the
+    rows that padding may be are those that the indices name.
     """
     operator, shape, output = call.trace.operator, call.expected_shape, call.trace.output
     for item in attributes:
         values: Sequence[object] = item.choices or (True, False) * (item.kind == "bool")
         if isinstance(item.default, int | float) and item.kind != "bool":
             values = [item.default]
-        values = _TRIED_NUMBERS.get(item.name, values)
+        if item.name in ("padding_idx", "ignore_index"):
+            rows = np.unique(call.trace.inputs[call.trace.layout.index_inputs[0]])
+            values = [*filter(None, [item.default]), *rows[:_TRIED_ROWS].tolist()]
+        values = _TRIED_BATCHES if item.name == "batch_dims" else values
         if item.name in _COUNTED_AXES and len(shape) == output.ndim:
             values = [shape[_COUNTED_AXES[item.name]]]
         for value in [value for value in values if value not in CHOICE_ALIASES]:
@@ -144,7 +147,7 @@ def _iter_other_calls(call: CallVariants) -> ConceptCalls:
     """The call where another operation was meant, or batch axes for which its own has no word."""
     for _, concept, words in _iter_own_calls(call):
         own, scatters = (concept, words.get("batch_dims") or 0), CONCEPTS[concept].scatters
-        for count, (name, other) in product(_TRIED_NUMBERS["batch_dims"], CONCEPTS.items()):
+        for count, (name, other) in product(_TRIED_BATCHES, CONCEPTS.items()):
             if name != "take" and (name, count) != own and other.scatters == scatters:
                 cause = f"the operation is {name}{f' with batch_dims {count}' if count else ''}"
                 kept = {key: words[key] for key in words if key != "axis" or other.takes_axis}
@@ -250,9 +253,12 @@ def _reduction_mistakes(call: CallVariants) -> DeferredRuns:
             other = other._replace(include_self=layout.include_self and is_owned)
             if words.missing and reduction != layout.reduction:
                 yield words.missing, partial(call.with_layout, other)
-    if layout.own_terms and layout.reduction != "mean" and call.trace.duplicates(0).total:
-        mean = layout._replace(reduction="mean", include_self=False, unspecified_order="")
-        yield f"updates are averaged, and {data} takes no part", partial(call.with_layout, mean)
+    sums = layout._replace(reduction="add", include_self=False, unspecified_order="")
+    pairs = (sums._replace(reduction="mean"), "averaged"), (sums, "added")
+    for other, verb in pairs if layout.own_terms and call.trace.duplicates(0).total else ():
+        if layout.reduction != other.reduction:
+            cause = f"updates are {verb}, and {data} takes no part"
+            yield cause, partial(call.with_layout, other)
     if layout.reduction != "none":
         flipped = layout._replace(include_self=not layout.include_self)
         # 0 is no part of a mean; where an option says it, that is the cause.
