@@ -134,12 +134,10 @@ def scatter_nd(
 
 @FRAMEWORK.operator("'[[1,2],[3,4],[5,6]]' '[2,-1,7]'", *compare_takes("MXNet take ({})", MODES))
 def take(
-    a: Tensor,
-    indices: Tensor,
-    *,
+    a: Tensor, indices: Tensor, *,
     axis: Annotated[int, AxisOption("axis of a that is indexed, -r … r-1")] = 0,
     mode: Mode = "clip",
-) -> NewOutput:
+) -> NewOutput:  # fmt: skip
     """Take slices of a along one axis; an index outside is clipped without a word.
 
     output = a[:axis] ++ indices ++ a[axis+1:] (shapes). clip: negatives mean 0; wrap: the

@@ -48,13 +48,10 @@ DATA_DTYPES = (*NUMERIC, "str")
     versions=(1, 7, 8),
 )
 def gather(
-    data: Tensor,
-    indices: Tensor,
-    axis: ShapeInput,
-    *,
+    data: Tensor, indices: Tensor, axis: ShapeInput, *,
     batch_dims: Annotated[int, Option("leading axes that data and indices share", since=7)] = 0,
     opset: Opset = None,
-) -> NewOutput:
+) -> NewOutput:  # fmt: skip
     """Take slices of data along one axis, one per index.
 
     output = data[:axis] ++ indices[batch_dims:] ++ data[axis+1:] (shapes), each batch with its own
@@ -84,12 +81,10 @@ def gather(
     versions=(6,),
 )
 def gather_elements(
-    data: Tensor,
-    indices: Tensor,
-    *,
+    data: Tensor, indices: Tensor, *,
     axis: Annotated[int, AxisOption("axis of data that the indices address, -r … r-1")],
     opset: Opset = None,
-) -> NewOutput:
+) -> NewOutput:  # fmt: skip
     """Take single cells: the index replaces one coordinate of its own position.
 
     output has the shape of indices; for axis 0: output[i,j] = data[indices[i,j], j]. Off the axis
@@ -110,12 +105,10 @@ def gather_elements(
     versions=(5, 8),
 )
 def gather_nd(
-    data: Tensor,
-    indices: Tensor,
-    *,
+    data: Tensor, indices: Tensor, *,
     batch_dims: Annotated[int, Option("leading axes that data and indices share")] = 0,
     opset: Opset = None,
-) -> NewOutput:
+) -> NewOutput:  # fmt: skip
     """Take the cell or slice that each index vector names.
 
     The last axis of indices holds vectors of k numbers for the first k axes of data (after

@@ -67,13 +67,9 @@ def index_select(input: Tensor, index: Tensor, *, dim: Dim) -> NewOutput:
 
 @FRAMEWORK.operator("'[10,20,30]' '[0,2,0]' '[1,2,3]' --dim 0 --alpha 2")
 def index_add(
-    input: Tensor,
-    index: Tensor,
-    source: Tensor,
-    *,
-    dim: Dim,
-    alpha: Annotated[Number, Option("source is multiplied by it first")] = 1,
-) -> Layout:
+    input: Tensor, index: Tensor, source: Tensor, *,
+    dim: Dim, alpha: Annotated[Number, Option("source is multiplied by it first")] = 1,
+) -> Layout:  # fmt: skip
     """Add slices along one axis, one per index; every occurrence counts.
 
     output[index[i]] += alpha · source[i] for dim 0; source is input with the axis replaced by the
@@ -113,12 +109,9 @@ def index_copy(input: Tensor, index: Tensor, source: Tensor, *, dim: Dim) -> Lay
 
 @FRAMEWORK.operator("'[[1,2,3],[4,5,6]]' '[-1,0]' --dim 1 --value 9")
 def index_fill(
-    input: Tensor,
-    index: Tensor,
-    *,
-    dim: Dim,
-    value: Annotated[Number, Option("the number to write, cut to input's type")],
-) -> Layout:
+    input: Tensor, index: Tensor, *,
+    dim: Dim, value: Annotated[Number, Option("the number to write, cut to input's type")],
+) -> Layout:  # fmt: skip
     """Write one value into whole slices.
 
     A negative index counts from the end; index_add, index_copy, index_reduce and index_select
