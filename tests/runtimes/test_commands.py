@@ -636,6 +636,8 @@ def test_an_answer_where_the_record_refuses_is_a_warning_as_in_fuzz(cases: Path)
     assert code == 0
     assert out.splitlines()[0] == "warning two: answered [1], the record is a refusal"
     assert out.splitlines()[-1] == "0 passed, 0 failed, 1 warning, 0 skipped"
+    (warning,) = json.loads(gscli(*words, "--json")[1])["warnings"]
+    assert (warning["id"], warning["problem"]) == ("two", "answered [1], the record is a refusal")
     assert gscli(*words, "--strict")[0] == 1
 
 

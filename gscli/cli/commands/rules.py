@@ -3,7 +3,8 @@
 What operators do with negative, bad and duplicate indices.
 
 Every answer is read from the plan by which the operator's own example runs. Behind
-"itself" stands what the framework itself does in place of that.
+"itself" stands what the framework itself does in place of that. gscli rules gather has the
+operators that are called so; gscli compare has one operation under all its names, for your indices.
 
 The columns of --grad: who is given the gradient among values that equal a maximum (ties), and of
 those that set one cell (several writers). Where a maximum is NaN, the NaN among the values are

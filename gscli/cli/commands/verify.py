@@ -14,10 +14,10 @@ resembles none may be of another version, and is refused by the rules. Lines tha
 counted as refused, the first of them is told at the end, and --junit and --format github have each
 as an error. Exit status 1 when any case fails, 65 where none does and a line is no case. - reads
 cases from standard input. With --json: every count of the last line by its name ("passed",
-"failed", …), "failures", each with its id, problem and command, and "refusals", where lines are no
-cases. --on puts the cases to a runtime in place of gscli; what it does not support is skipped and
-counted, and an answer where the record refuses is a warning, unless --strict. Where no case was run
-the status is 65, or 2 with --only.
+"failed", …), "failures", each with its id, problem and command, "warnings" likewise, and "refusals"
+where lines are no cases. --on puts the cases to a runtime in place of gscli; what it does not
+support is skipped and counted, and an answer where the record refuses is a warning, unless
+--strict. Where no case was run the status is 65, or 2 with --only.
 
 Failures alike are told together at the end: how many, the rules that all of them meet, and the
 name under which fuzz tells them. --except names a file of ids, or of such names, whose failures do
@@ -141,8 +141,10 @@ def verify(
         _save_junit(junit, tally, on, time.monotonic() - began)
     counts = tally.to_dict(is_runtime=bool(on))
     failures = [failure.to_dict() for failure in tally.select("failed")]
+    warnings = [warning.to_dict() for warning in tally.select("warning")]
     refusals = [refusal.to_dict() for refusal in tally.refusals]
-    document = {**counts, "failures": failures} | ({"refusals": refusals} if refusals else {})
+    lists = {"warnings": warnings, "refusals": refusals}
+    document = {**counts, "failures": failures} | {key: rows for key, rows in lists.items() if rows}
     make_text = partial(_format_counts, tally, counts)
     print_report(settings, lambda: document, make_text, is_aside=junit == "-")
     if not was_tried and only:
