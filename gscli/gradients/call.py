@@ -17,6 +17,7 @@ from gscli.frameworks.operator import Operator
 from gscli.gradients import VALUE, BackwardWalk
 from gscli.gradients.conventions import LOOP, Convention, Writers, choose_convention
 from gscli.layout import Layout
+from gscli.layout.axes import Shape
 from gscli.plan import CallInputs
 from gscli.traces import Trace
 
@@ -163,16 +164,21 @@ def trace_gradients(trace: Trace, cotangent: object = None, rules: str | None = 
     convention = choose_convention(trace.operator.framework.name, rules)
     _check_differentiable(trace)
     flow = np.ones(trace.output.shape) if cotangent is None else as_array(cotangent, "cotangent")
-    if flow.dtype.kind not in "iuf":
-        raise _dtype_error(f"the cotangent is {dtype_name(flow.dtype)}", "cotangent")
-    problem = "the cotangent has another shape than the output"
-    where, legal = f"cotangent {format_shape(flow.shape)}", format_shape(trace.output.shape)
-    check_rule(flow.shape == trace.output.shape, problem, where, valid=legal)
+    check_cotangent(flow, trace.output.shape)
     gradients = Gradients(trace, flow.astype(np.float64), convention)
     if not gradients.arrays:
         types = (f"{name} {dtype_name(array.dtype)}" for name, array in trace.inputs.items())
         raise _dtype_error("no input has a gradient", ", ".join(types), hint=CONVERT)
     return gradients
+
+
+def check_cotangent(flow: Array, shape: Shape) -> None:
+    """DtypeRefused for what is no number, ShapeRefused for another shape than the output's."""
+    if flow.dtype.kind not in "iuf":
+        raise _dtype_error(f"the cotangent is {dtype_name(flow.dtype)}", "cotangent")
+    problem = "the cotangent has another shape than the output"
+    where, legal = f"cotangent {format_shape(flow.shape)}", format_shape(shape)
+    check_rule(flow.shape == shape, problem, where, valid=legal)
 
 
 def _check_differentiable(trace: Trace) -> None:

@@ -16,7 +16,7 @@ class Convention(Record):
     """How a framework's own gradient is made where a choice is left.
 
     `ties`: who is given the gradient of max and min among those that equal the result, data being
-    the first of them; "even" shares it, "none" is of a framework that has neither of them.
+    the first of them; "even" shares it, "none" is of a framework without max and min.
     `writers`: who is given it of several that set one cell. `nan_ties`: where the result is NaN,
     NaN equals it ("hold"), or nothing does: then everything that met there is given NaN ("spread")
     or 0 ("vanish"); `nan_segments` says it of operators that have no data to begin with.

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
+import numpy as np
+
 from gscli.base import GscliError
 from gscli.base.arrays import Array, Arrays
 from gscli.base.records import Record
 from gscli.files.formats.jsonarray import MOST_VALUES, dump_arrays
-from gscli.gradients.call import Gradients, trace_gradients
+from gscli.gradients.call import Gradients, check_cotangent, trace_gradients
 from gscli.gradients.conventions import LOOP, Convention
 from gscli.lab.answers import ComparisonResult, RuleSetResult, UnsupportedRuleSet, group_alike
 from gscli.lab.cases import GRADIENT_TOLERANCE
@@ -27,8 +29,9 @@ ROLES = ("data", "updates")
 class GradientRow(Record):
     """What one rule set or runtime gives: gradients by role, or why there are none.
 
-    `source`: from which they were taken, None for a runtime's own. `missing`: why the framework
-    itself has not all of these gradients; "" where it has.
+    `roles`: the inputs that the operator has. `source`: from which they were taken, None for a
+    runtime's own. `missing`: why the framework itself has not all of these gradients; "" where it
+    has.
     """
 
     label: str
@@ -38,6 +41,7 @@ class GradientRow(Record):
     refusal: str = ""
     from_runtime: bool = False
     missing: str = ""
+    roles: frozenset[str] = frozenset()
 
     @property
     def convention(self) -> Convention | None:
@@ -64,9 +68,15 @@ class GradientComparison(Record):
         """Whether all rows give the same gradients."""
         return len(self.groups) == 1 and not self.refusals
 
+    @staticmethod
+    def merge_gradients(group: Sequence[GradientRow]) -> dict[str, Array]:
+        """Those of a group by role, each of the first row that has it."""
+        merged = {role: array for row in reversed(group) for role, array in row.gradients.items()}
+        return {role: merged[role] for role in ROLES if role in merged}
+
     def find_differing(self, group: Sequence[GradientRow], role: str) -> Array | None:
         """Which cells differ from the reference's; None where there is nothing to compare with."""
-        own, base = group[0].gradients.get(role), self.groups[0][0].gradients.get(role)
+        own, base = (self.merge_gradients(rows).get(role) for rows in (group, self.groups[0]))
         if own is None or base is None or own.shape != base.shape:
             return None
         return differing_cells(own, base, GRADIENT_TOLERANCE)
@@ -106,17 +116,21 @@ def compare_gradients(
     >>> compare_gradients(answers).agree
     True
     """
-    base = None if cotangent is None or comparing.reference is None else comparing.reference.trace
-    if base is not None:
-        trace_gradients(base, cotangent)  # ShapeRefused
-    rows = [*(differentiate(row, cotangent) for row in comparing.rows), *others]
+    base = None if cotangent is None or comparing.reference is None else comparing.reference.output
+    if cotangent is not None and base is not None:
+        check_cotangent(cotangent, base.shape)
+    rows = [*(_differentiate(row, cotangent) for row in comparing.rows), *others]
     rows += [
         GradientRow(row.label, next(iter(row.operators), ""), None, {}, row.reason)
         for row in comparing.unsupported
         if row.is_requested
     ]
     refusals = tuple(row for row in rows if row.refusal)
-    groups = group_alike((row for row in rows if not row.refusal), _has_same_gradients)
+    # Rows that have no data at all stand with the first that give the same to updates.
+    answered = [(number, row) for number, row in enumerate(rows) if not row.refusal]
+    answered.sort(key=lambda item: -len(item[1].roles))
+    alike = group_alike(answered, lambda one, other: _has_same_gradients(one[1], other[1]))
+    groups = [[row for _, row in group] for group in sorted(map(sorted, alike))]
     if not comparing.is_ordered:
         groups.sort(key=lambda group: not any(row.convention == LOOP for row in group))
     traces = [row.trace for row in comparing.rows if row.trace is not None]
@@ -127,17 +141,30 @@ def compare_gradients(
     return GradientComparison(comparing.concept, kind, tuple(map(tuple, groups)), refusals, silent)
 
 
-def differentiate(row: RuleSetResult, cotangent: Array | None) -> GradientRow:
-    """The gradients of a rule set's answer, for ones where there is no cotangent."""
+def _differentiate(row: RuleSetResult, cotangent: Array | None) -> GradientRow:
     name = row.operator.full_name
     try:
         if row.trace is None:
             raise row.error or GscliError("no answer")
-        gradients = trace_gradients(row.trace, cotangent)
+        gradients = trace_gradients(row.trace, make_flow(row.trace, cotangent))
     except GscliError as error:
         return GradientRow(row.label, name, None, {}, str(error.problem))
     arrays = rename_to_roles(row.trace, gradients.arrays)
-    return GradientRow(row.label, name, gradients, arrays, missing=gradients.missing)
+    roles = find_roles(row.trace)
+    return GradientRow(row.label, name, gradients, arrays, "", False, gradients.missing, roles)
+
+
+@np.errstate(all="ignore")
+def make_flow(trace: Trace, cotangent: Array | None) -> Array:
+    """What flows back into an output, in its type; ones where there is no cotangent."""
+    ones = np.ones_like(trace.output)
+    return ones if cotangent is None else cotangent.astype(ones.dtype)
+
+
+def find_roles(trace: Trace) -> frozenset[str]:
+    """Which of data and updates an operator has."""
+    pairs = zip(ROLES, trace.layout.value_names, strict=True)
+    return frozenset(role for role, name in pairs if name)
 
 
 def rename_to_roles(trace: Trace, gradients: Mapping[str, Array | None]) -> dict[str, Array]:
@@ -148,9 +175,10 @@ def rename_to_roles(trace: Trace, gradients: Mapping[str, Array | None]) -> dict
 
 
 def _has_same_gradients(first: GradientRow, second: GradientRow) -> bool:
-    """Whether the second gives what the first does; of data it may have no gradient."""
+    """Whether both give the same to the inputs that both operators have."""
     mine, theirs = first.gradients, second.gradients
-    return mine.keys() >= theirs.keys() and find_differing_gradient(theirs, mine) is None
+    lacks_alike = all((role in mine) == (role in theirs) for role in first.roles & second.roles)
+    return lacks_alike and find_differing_gradient(theirs, mine) is None
 
 
 def find_differing_gradient(own: Arrays, theirs: Arrays) -> str | None:

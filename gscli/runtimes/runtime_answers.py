@@ -14,7 +14,7 @@ from gscli.lab.answers import (
     UnsupportedRuleSet,
     group_equal_results,
 )
-from gscli.lab.gradient_comparison import GradientRow, differentiate, rename_to_roles
+from gscli.lab.gradient_comparison import GradientRow, find_roles, make_flow, rename_to_roles
 from gscli.runtimes.process import RuntimeProcess
 from gscli.runtimes.protocol import Reply
 
@@ -59,14 +59,14 @@ class RuntimeQuestion(Record):
         for row in rules:
             label, name = f"{hello.title}: {row.label}", row.operator.full_name
             arrays, refusal = dict[str, Array](), "not asked, since its rules refuse this"
-            source = differentiate(row, cotangent).source
-            if row.trace is not None and source is not None:
-                flow, typed = source.cotangent.astype(row.trace.output.dtype), row.trace.inputs
+            if row.trace is not None:
+                flow, typed = make_flow(row.trace, cotangent), row.trace.inputs
                 inputs = {key: typed.get(key, array) for key, array in row.inputs.items()}
                 answer = self.runtime.run_call(row.operator, inputs, row.attrs, flow)
                 arrays = rename_to_roles(row.trace, answer.gradients or {})
                 refusal = "" if arrays else answer.text or "no gradients"
-            yield GradientRow(label, name, None, arrays, refusal, from_runtime=True)
+            roles = find_roles(row.trace) if row.trace else frozenset()
+            yield GradientRow(label, name, None, arrays, refusal, from_runtime=True, roles=roles)
 
     def _list_rules(self) -> tuple[list[RuleSetResult], list[UnsupportedRuleSet]]:
         """The rows of a comparison that the runtime can be asked for; where there are none, why."""

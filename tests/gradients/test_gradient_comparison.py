@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -310,6 +312,50 @@ def test_what_is_compared_with_is_said_without_a_mark_where_none_stands() -> Non
     assert "≠" not in out
     assert out.endswith("To differ is to have a value other than ONNX ScatterElements-18's.\n")
     assert "≠ marks" not in run(*SCATTER, "[10,2,10]", "--reduction", "max", "-q")[1]
+
+
+@pytest.mark.parametrize(
+    "names", [*itertools.permutations(("torch", "mxnet", "onnx", "tensorflow"))]
+)
+def test_how_many_gradients_differ_is_no_matter_of_order(names: tuple[str, ...]) -> None:
+    out = run("scatter-nd", "[0.0,0]", "[[0],[0]]", "[1.0,2]", "--as", ",".join(names))[1]
+    assert "\n2 different gradients. ≠ marks a value other than " in out
+    assert out.count("updates [1") == 1
+    out = run("scatter-nd", "[0.0,0]", "[[0],[1]]", "[1.0,2]", "--as", ",".join(names))[1]
+    assert "\n9 rule sets give the same gradients.\n" in out
+
+
+LOSSY = """
+import json, subprocess, sys
+command = [sys.executable, "-m", "gscli", "batch", "--serve"]
+peer = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+print(peer.stdout.readline(), end="", flush=True)
+for line in sys.stdin:
+    print(line, end="", file=peer.stdin, flush=True)
+    answer = json.loads(peer.stdout.readline())
+    answer.get("gradients", {}).pop("data", None)
+    print(json.dumps(answer), flush=True)
+"""
+
+
+def test_a_runtime_that_loses_a_gradient_does_not_agree(tmp_path: Path) -> None:
+    (tmp_path / "lossy.py").write_text(LOSSY)
+    words = ("scatter-nd", "zeros:3", "[[0],[1],[2]]", "[1.0,2,3]", "--as", "onnx")
+    assert "\n14 rows give the same gradients.\n" in run(*words, "--on", PEER)[1]
+    code, out, _ = run(*words, "--on", f"{sys.executable} {tmp_path / 'lossy.py'}")
+    assert code == 1
+    assert "\n2 different gradients, 1 without" in out
+    assert f"no gradients: gscli {gscli.__version__}: MXNet scatter_nd (on zeros): no" in out
+
+
+def test_a_cotangent_has_the_type_of_the_output_for_rules_and_runtimes(tmp_path: Path) -> None:
+    np.save(tmp_path / "c.npy", np.array([0.1, 16777217]))
+    words = ("gather", "arange:4:float32", "[1,1]", "--as", "torch")
+    words += "--cotangent", str(tmp_path / "c.npy"), "--on", PEER
+    assert "\n2 different" not in run(*words)[1]
+    code, out, _ = run("gather", '["a","b"]', "[0,1]", "--cotangent", "[1,2]", "--as", "onnx")
+    assert (code, "str has no gradient" in out) == (1, True)
+    assert run("gather", "[1.5,2]", "[0,1]", "--cotangent", '["a","b"]')[0] == 65
 
 
 def test_rows_without_data_stand_with_those_that_give_the_same_to_updates() -> None:

@@ -194,7 +194,7 @@ def describe_comparison(
         names = ", ".join(row.label for row in group)
         yield from wrap_text(signs.sanitize_line(names), options.width, "  ")
         pairs = [(text, row.label) for row in group for text in _list_reasons(row, result, signs)]
-        for role, array in group[0].gradients.items():
+        for role, array in result.merge_gradients(group).items():
             text = _format_marked(array, result.find_differing(group, role), signs.differs)
             mark = f"{signs.differs} marks" if signs.differs in text else mark
             pairs += [(f"{role} {text}", row.label) for row in group if role in row.gradients]
