@@ -14,6 +14,7 @@ from gscli.base.arrays import Array, Arrays, unequal_cells
 from gscli.base.records import Arguments, Record, cached_property, former_names, group_pairs
 from gscli.base.words import format_count
 from gscli.files.formats.jsonarray import MOST_VALUES, dump_arrays, dump_json
+from gscli.frameworks.execute import prepare_values
 from gscli.frameworks.operator import ConceptCall, ConceptName, Operator
 from gscli.traces import MAX_JSON_CELLS, Trace
 
@@ -63,6 +64,13 @@ class RuleSetResult:
     def entry(self) -> int | None:
         """Number of the entry that a refusal is about, if it is about one."""
         return self.error.entry if isinstance(self.error, IndexRefused) else None
+
+    def find_refused_entries(self) -> set[int]:
+        """Every entry that the rules refuse; of a runtime the one that it names."""
+        if self.from_runtime or not isinstance(self.error, IndexRefused):
+            return set() if self.entry is None else {self.entry}
+        plan = prepare_values(self.operator, self.inputs, self.attrs)
+        return {finding.entry for finding in plan.find_out_of_bounds()[0]}
 
     def has_same_result(self, other: RuleSetResult) -> bool:
         """Same output to the bit, or a refusal about the same entry, or in the same words."""
@@ -121,9 +129,7 @@ class ResultGroup:
     @property
     def refused_entries(self) -> set[int]:
         """The entries that every row refuses, also those behind the one at which a run ends."""
-        errors = (row.error for row in self.rows if isinstance(row.error, IndexRefused))
-        entries = [{each.entry for each in error.findings} for error in errors]
-        return set.intersection(*entries) if entries else set()
+        return set.intersection(*(row.find_refused_entries() for row in self.rows))
 
     @property
     def labels(self) -> tuple[str, ...]:

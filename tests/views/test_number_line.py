@@ -40,7 +40,9 @@ def refusing(index: int) -> set[str]:
     return {row.label for row in rows if row.output is None}
 
 
-@pytest.mark.parametrize("indices", [(0, -1, 7), (2, 2, 1), (-3, 5), (-7,), (3, -4), (7, -1)])
+@pytest.mark.parametrize(
+    "indices", [(0, -1, 7), (2, 2, 1), (-3, 5), (-7,), (3, -4), (7, -1), (9, -1, 9, -1, 9)]
+)
 def test_each_landing_is_where_the_value_came_from(indices: tuple[int, ...]) -> None:
     comparing = gathered(*indices)
     line = number_line(comparing)
