@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
-from itertools import islice, permutations, product
+from itertools import permutations, product
 from typing import Any, TypeAlias, cast
 
 import numpy as np
@@ -89,8 +89,9 @@ class PossibleCause(Record):
 # Attributes that say how long an axis of the output is.
 _COUNTED_AXES = {"num_classes": -1, "num_segments": 0}
 
-# How many leading axes are tried as shared, and rows of a table as those that are left out.
-_TRIED_BATCHES, _TRIED_ROWS = range(8), 16
+# How many leading axes are tried as shared, and how many of the first and of the last rows of a
+# table as the one that is left out.
+_TRIED_BATCHES, _TRIED_ROWS = range(8), 8
 
 # A possible cause, the end of "this is what you get when …", and its answer.
 CandidateCause: TypeAlias = tuple[str, Array]
@@ -112,7 +113,7 @@ def iter_modes(
     attributes: Iterable[Attribute],
 ) -> Iterator[tuple[str, Answer]]:
     """What is answered under others of some options, a number as it is where it is left out; the
-    rows that padding may be are those that the indices name.
+    rows that padding may be are the first and the last that the indices name.
     """
     operator, shape, output = call.trace.operator, call.expected_shape, call.trace.output
     for item in attributes:
@@ -121,7 +122,8 @@ def iter_modes(
             values = [item.default]
         if item.name in ("padding_idx", "ignore_index"):
             rows = np.unique(call.trace.inputs[call.trace.layout.index_inputs[0]])
-            values = [*filter(None, [item.default]), *rows[:_TRIED_ROWS].tolist()]
+            ends = np.unique([*rows[:_TRIED_ROWS], *rows[-_TRIED_ROWS:]])
+            values = [*filter(None, [item.default]), *ends.tolist()]
         values = _TRIED_BATCHES if item.name == "batch_dims" else values
         if item.name in _COUNTED_AXES and len(shape) == output.ndim:
             values = [shape[_COUNTED_AXES[item.name]]]
@@ -466,15 +468,17 @@ def _index_transforms(trace: Trace, name: str) -> dict[str, ArrayTransform]:
 def _other_orders(array: Array) -> Iterator[tuple[tuple[int, ...], str]]:
     """Every order of the axes but their own, where there are few, and the words for it.
 
-    Of those that axes of size 1 make alike the last is taken, as that of all axes in reverse is.
+    Of those that axes of size 1 make alike the reverse of all is taken, else the first.
     """
-    few = array.ndim <= MAX_TRANSPOSED_AXES
+    if array.ndim > MAX_TRANSPOSED_AXES:
+        return
     moved = [None if size == 1 else axis for axis, size in enumerate(array.shape)]
-    orders = permutations(range(array.ndim if few else 0))
-    for order in islice(
-        {tuple(moved[at] for at in order): order for order in orders}.values(), 1, None
-    ):
-        text = "" if sorted(order, reverse=True) == [*order] else f", its axes in the order {order}"
+    orders = [*permutations(range(array.ndim))]
+    preferred = [*reversed(orders), orders[-1]]  # the last is the reverse
+    by_effect = {tuple(moved[axis] for axis in order): order for order in preferred}
+    del by_effect[tuple(moved)]
+    for order in by_effect.values():
+        text = "" if order == orders[-1] else f", its axes in the order {order}"
         yield order, f"is transposed{text}"
 
 

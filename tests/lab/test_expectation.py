@@ -287,6 +287,10 @@ PLANTED: list[tuple[str, str, dict[str, Array], dict[str, Any], Array]] = [
     ("it is called with --padding-idx 3", "torch.embedding_bag",
      {"input": np.array([0, 3, 1, 3, 2]), "weight": np.arange(1.0, 9).reshape(4, 2),
       "offsets": np.array([0, 3])}, {"mode": "mean"}, np.array([[2.0, 3], [5, 6]])),
+    ("it is called with --padding-idx 39", "torch.embedding_bag",
+     {"input": np.arange(40), "weight": np.arange(80.0).reshape(40, 2),
+      "offsets": np.array([0, 20])}, {"mode": "mean"},
+     np.array([[19.0, 20], [58.0, 59]])),
     ("updates are averaged, and data takes no part", "onnx.scatter_elements",
      {"data": BITS, "indices": np.array([0, 2, 2]), "updates": np.array([1.0, 2.0, 9.0])},
      {"reduction": "add"}, np.array([1.0, 5.0, 5.5, 7.0])),
@@ -663,9 +667,12 @@ def test_data_turned_otherwise_than_vectors_are_is_told() -> None:
 
 def test_of_orders_that_axes_of_size_1_make_alike_one_is_tried() -> None:
     assert dict(_other_orders(CUBE[:1, :1])) == {
-        (1, 2, 0): "is transposed, its axes in the order (1, 2, 0)",
         (2, 1, 0): "is transposed",
+        (0, 2, 1): "is transposed, its axes in the order (0, 2, 1)",
     }
+    assert len(dict(_other_orders(CUBE))) == 5
+    assert not dict(_other_orders(CUBE[0, 0]))
+    assert not dict(_other_orders(np.zeros((2,) * 9)))
 
 
 def test_the_result_of_an_axis_that_no_index_has_may_be_transposed() -> None:
