@@ -258,6 +258,7 @@ OPTIONS = {
 VOID = {
     "gather d.npy i.npy": ["--plain beside -o o.npy"],
     "show d.npy": ["--plain beside --stat"],
+    "compare gather d.npy [0,-1,3]": ["--plain beside --grad"],  # it changes marks: none stand here
     f"{TIES} --dim 0 --reduce amax --cotangent [3,0.75]": ["--strict beside --rules loop"],
 }
 

@@ -35,7 +35,7 @@ from gscli.frameworks import (
 )
 from gscli.frameworks.operator import Operator
 
-# So many letters of a name say which is meant.
+# From so many letters on the beginning of names is taken for them, else whole words of it.
 MIN_PREFIX = 5
 
 # Titles of help's lists of commands, and each list: command name -> one-line help.
@@ -87,7 +87,6 @@ class LazyGroup(HintedCommand, TyperGroup):
         known = [*names, *(alias for alias, name in ALIASES.items() if name in names)]
         head, _, tail = cmd_name.partition(".")
         full = f"{ALIASES.get(head, head)}.{tail}"
-        # A few letters begin too many names: only whole words of those are taken.
         begin = meant if len(meant) >= MIN_PREFIX else f"{meant}-"
         longer = [name for name in names if name.startswith(begin)]
         named = [meant] if meant in names else longer + [

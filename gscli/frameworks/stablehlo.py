@@ -108,18 +108,12 @@ def _compare(concept: ConceptName, address: Callable[[ConceptCall], Addressing])
     _compare("gather-nd", _address_vectors),
 )
 def gather(
-    operand: Tensor,
-    start_indices: Tensor,
-    *,
-    offset_dims: Offset = (),
-    collapsed_slice_dims: Collapsed = (),
-    operand_batching_dims: Batching = (),
-    start_indices_batching_dims: IndicesBatching = (),
-    start_index_map: IndexMap = (),
-    index_vector_dim: VectorDim = 0,
-    slice_sizes: SliceSizes,
+    operand: Tensor, start_indices: Tensor, *,
+    offset_dims: Offset = (), collapsed_slice_dims: Collapsed = (),
+    operand_batching_dims: Batching = (), start_indices_batching_dims: IndicesBatching = (),
+    start_index_map: IndexMap = (), index_vector_dim: VectorDim = 0, slice_sizes: SliceSizes,
     indices_are_sorted: Promise = False,
-) -> NewOutput:
+) -> NewOutput:  # fmt: skip
     """Take the slice that starts at each index vector.
 
     A start is moved so that its whole slice fits: on axis d, clamp(v, 0, size - slice_sizes[d]). In
@@ -143,21 +137,13 @@ def gather(
     _compare("scatter-update", _address_axis),
 )
 def scatter(
-    inputs: Tensor,
-    scatter_indices: Tensor,
-    updates: Tensor,
-    *,
-    update_window_dims: UpdateWindow = (),
-    inserted_window_dims: Inserted = (),
-    input_batching_dims: Batching = (),
-    scatter_indices_batching_dims: IndicesBatching = (),
-    scatter_dims_to_operand_dims: IndexMap = (),
-    index_vector_dim: VectorDim = 0,
-    update_computation: Computation = "set",
-    xla: WholeWindows = False,
-    indices_are_sorted: Promise = False,
-    unique_indices: Promise = False,
-) -> Layout:
+    inputs: Tensor, scatter_indices: Tensor, updates: Tensor, *,
+    update_window_dims: UpdateWindow = (), inserted_window_dims: Inserted = (),
+    input_batching_dims: Batching = (), scatter_indices_batching_dims: IndicesBatching = (),
+    scatter_dims_to_operand_dims: IndexMap = (), index_vector_dim: VectorDim = 0,
+    update_computation: Computation = "set", xla: WholeWindows = False,
+    indices_are_sorted: Promise = False, unique_indices: Promise = False,
+) -> Layout:  # fmt: skip
     """Write the window of updates that starts at each index vector.
 
     The mirror image of gather, but nothing is moved. The specification skips the cells of a window

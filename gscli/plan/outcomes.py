@@ -47,13 +47,15 @@ class OutcomeWords(Record):
 
 
 def _word_move(does: str, **words: Any) -> OutcomeWords:
-    """A number that means another one."""
-    change, words = f"{does} and means {{coordinate}}", {"key": does, **words}
-    return OutcomeWords("wrapped", does=does, path=f"{does}:", change=change, **words)
+    """A number that means another one: what it `does` is its path, its change and, if no other is
+    given, its key.
+    """
+    stems = {"does": does, "path": f"{does}:", "change": f"{does} and means {{coordinate}}"}
+    return OutcomeWords("wrapped", **{"key": does, **stems, **words})
 
 
 def _word_skip(being: str, **words: Any) -> OutcomeWords:
-    """A number that no cell has; `being` begins with "is"."""
+    """A number that no cell has; its change and notices are made of `being`, as "is ignored"."""
     change = f"{being} and {{left_out}}"
     several = f"are {being.removeprefix('is ')}, and each {{left_out}}"
     notices = f"index {change}", f"indices {several}"

@@ -10,8 +10,8 @@ The columns of --grad: who is given the gradient among values that equal a maxim
 those that set one cell (several writers). Where a maximum is NaN, the NaN among the values are
 given it as in a tie (holds), or all are given NaN (spreads) or 0; segments are operators without
 data to begin with. Data that takes no part in a maximum and equals it counts among those that
-share, or not. Last stand reductions and operators of which some calls, or all, have no gradient
-there, or none of updates.
+share, or not. – is of frameworks without maxima. Last stand reductions and operators of which some
+calls, or all, have no gradient there, or none of updates.
 
 \b
 Examples:

@@ -143,8 +143,8 @@ def verify(
     failures = [failure.to_dict() for failure in tally.select("failed")]
     warnings = [warning.to_dict() for warning in tally.select("warning")]
     refusals = [refusal.to_dict() for refusal in tally.refusals]
-    lists = {"warnings": warnings, "refusals": refusals}
-    document = {**counts, "failures": failures} | {key: rows for key, rows in lists.items() if rows}
+    document = {**counts, "failures": failures, "warnings": warnings}
+    document |= {"refusals": refusals} if refusals else {}
     make_text = partial(_format_counts, tally, counts)
     print_report(settings, lambda: document, make_text, is_aside=junit == "-")
     if not was_tried and only:

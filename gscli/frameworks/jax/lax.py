@@ -47,20 +47,12 @@ SCATTER_NAMES = tuple(name.replace("input_b", "operand_b") for name in STABLEHLO
     dotted=True,
 )
 def lax_gather(
-    operand: Tensor,
-    start_indices: Tensor,
-    *,
-    offset_dims: Offset,
-    collapsed_slice_dims: Collapsed,
-    start_index_map: IndexMap,
-    operand_batching_dims: Batching = (),
-    start_indices_batching_dims: IndicesBatching = (),
-    slice_sizes: SliceSizes,
-    unique_indices: Promise = False,
-    indices_are_sorted: Promise = False,
-    mode: Mode = None,
-    fill_value: FillValue = None,
-) -> NewOutput:
+    operand: Tensor, start_indices: Tensor, *,
+    offset_dims: Offset, collapsed_slice_dims: Collapsed, start_index_map: IndexMap,
+    operand_batching_dims: Batching = (), start_indices_batching_dims: IndicesBatching = (),
+    slice_sizes: SliceSizes, unique_indices: Promise = False,
+    indices_are_sorted: Promise = False, mode: Mode = None, fill_value: FillValue = None,
+) -> NewOutput:  # fmt: skip
     """Take the slice that starts at each index vector (StableHLO gather, vectors on the last axis).
 
     No index counts from the end. By default, and under clip, a start is moved so that its whole
@@ -83,19 +75,12 @@ def _scatter(reduction: Reduction) -> FamilyMember:
     """An operator `lax.NAME`; they differ in their reduction."""
 
     def scatter(
-        operand: Tensor,
-        scatter_indices: Tensor,
-        updates: Tensor,
-        *,
-        update_window_dims: UpdateWindow,
-        inserted_window_dims: Inserted,
-        scatter_dims_to_operand_dims: IndexMap,
-        operand_batching_dims: Batching = (),
+        operand: Tensor, scatter_indices: Tensor, updates: Tensor, *,
+        update_window_dims: UpdateWindow, inserted_window_dims: Inserted,
+        scatter_dims_to_operand_dims: IndexMap, operand_batching_dims: Batching = (),
         scatter_indices_batching_dims: IndicesBatching = (),
-        indices_are_sorted: Promise = False,
-        unique_indices: Promise = False,
-        mode: Mode = None,
-    ) -> Layout:
+        indices_are_sorted: Promise = False, unique_indices: Promise = False, mode: Mode = None,
+    ) -> Layout:  # fmt: skip
         batching = operand_batching_dims, scatter_indices_batching_dims
         lists = update_window_dims, inserted_window_dims, *batching, scatter_dims_to_operand_dims
         numbers = DimensionNumbers(*lists, _check_vector_dim(scatter_indices), SCATTER_NAMES)
