@@ -67,7 +67,7 @@ class RuleSetResult:
 
     def find_refused_entries(self) -> set[int]:
         """Every entry that the rules refuse; of a runtime the one that it names."""
-        if self.from_runtime or not isinstance(self.error, IndexRefused):
+        if self.entry is None or self.from_runtime:
             return set() if self.entry is None else {self.entry}
         plan = prepare_values(self.operator, self.inputs, self.attrs)
         return {finding.entry for finding in plan.find_out_of_bounds()[0]}

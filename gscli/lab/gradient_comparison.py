@@ -146,7 +146,7 @@ def _differentiate(row: RuleSetResult, cotangent: Array | None) -> GradientRow:
     try:
         if row.trace is None:
             raise row.error or GscliError("no answer")
-        gradients = trace_gradients(row.trace, make_flow(row.trace, cotangent))
+        gradients = trace_gradients(row.trace, make_cotangent(row.trace, cotangent))
     except GscliError as error:
         return GradientRow(row.label, name, None, {}, str(error.problem))
     arrays = rename_to_roles(row.trace, gradients.arrays)
@@ -155,7 +155,7 @@ def _differentiate(row: RuleSetResult, cotangent: Array | None) -> GradientRow:
 
 
 @np.errstate(all="ignore")
-def make_flow(trace: Trace, cotangent: Array | None) -> Array:
+def make_cotangent(trace: Trace, cotangent: Array | None) -> Array:
     """What flows back into an output, in its type; ones where there is no cotangent."""
     ones = np.ones_like(trace.output)
     return ones if cotangent is None else cotangent.astype(ones.dtype)

@@ -14,7 +14,7 @@ from gscli.lab.answers import (
     UnsupportedRuleSet,
     group_equal_results,
 )
-from gscli.lab.gradient_comparison import GradientRow, find_roles, make_flow, rename_to_roles
+from gscli.lab.gradient_comparison import GradientRow, find_roles, make_cotangent, rename_to_roles
 from gscli.runtimes.process import RuntimeProcess
 from gscli.runtimes.protocol import Reply
 
@@ -60,7 +60,7 @@ class RuntimeQuestion(Record):
             label, name = f"{hello.title}: {row.label}", row.operator.full_name
             arrays, refusal = dict[str, Array](), "not asked, since its rules refuse this"
             if row.trace is not None:
-                flow, typed = make_flow(row.trace, cotangent), row.trace.inputs
+                flow, typed = make_cotangent(row.trace, cotangent), row.trace.inputs
                 inputs = {key: typed.get(key, array) for key, array in row.inputs.items()}
                 answer = self.runtime.run_call(row.operator, inputs, row.attrs, flow)
                 arrays = rename_to_roles(row.trace, answer.gradients or {})
