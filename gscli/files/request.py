@@ -161,12 +161,12 @@ class Source(Record):
 def spell_as_json(text: str) -> bytes:
     """Numbers as NumPy and PyTorch print them in JSON's spelling; what holds strings as it is.
 
-    >>> spell_as_json("[1., -.5, nan, -inf]"), spell_as_json('["1."]')
+    >>> spell_as_json("[1., -.5, .nan, -inf]"), spell_as_json('["1."]')
     (b'[1.0, -0.5, NaN, -Infinity]', b'["1."]')
     """
     if '"' not in text:  # a digit to each point, and words
         text = re.sub(r"(?<![\w.])(?=\.\d)|(?<=\d\.)(?![\d.])", "0", text)
-        text = re.sub(r"\b(nan|inf)\b", lambda word: JSON_WORDS[word[0]], text)
+        text = re.sub(r"((?<!\w)\.)?\b(nan|inf)\b", lambda word: JSON_WORDS[word[2]], text)
     return text.encode("utf-8", "surrogatepass")
 
 
