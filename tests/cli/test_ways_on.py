@@ -442,6 +442,14 @@ def test_a_mask_in_place_of_indices_is_turned_into_positions() -> None:
         ("torch index-fill '[2,3]' '[1]' 5 --dim 0", "did you mean --value=5?"),
         ("torch segment-reduce '[2.0]' '[1]' '[0]' sum", "did you mean --reduce=sum?"),
         ("explain grad gather [1.5] [0]", "gscli explain OPERATOR … --grad"),
+        (
+            "compare torch.index_put [1] [0] [2]",
+            "it is scatter-nd there: gscli compare scatter-nd --help",
+        ),
+        (
+            "compare index_put [1] [0] [2]",
+            "it is scatter-nd there: gscli compare scatter-nd --help",
+        ),
         ("grad jax at-mul [1.5] [0] [2.0]", "did you mean at-multiply?"),
         ("grad gather [1.5] [0] --explain", "did you mean --step?"),
         ("torch gather '[1,2]' 0 '[0]'", "did you mean --dim=0?"),

@@ -25,7 +25,7 @@ from gscli.cli.options import (
     print_report,
 )
 from gscli.cli.tree import LazyGroup
-from gscli.frameworks import NAMES, check_single_stdin, operators
+from gscli.frameworks import NAMES, check_single_stdin, operators, to_kebab_case
 from gscli.frameworks.operator import ConceptName
 from gscli.lab.concepts import CONCEPTS, REDUCTION_NAMES, list_mappings, list_reductions
 
@@ -77,7 +77,8 @@ def _explain_wrong_name(name: str) -> None:
         hint = f"name the operation, DATA INDICES [UPDATES], its own options, and --as {name}"
         hint += "; for what is none of them: gscli help code"
         raise UsageError(problem, valid=legal, hint=hint)
-    named = [operator for operator in operators() if operator.command == name]
+    calls = {each: (each.command, f"{each.framework_name}-{each.command}") for each in operators()}
+    named = [operator for operator, names in calls.items() if to_kebab_case(name) in names]
     for operator in sorted(named, key=lambda each: not each.concept_mappings):
         problem = f"compare takes an operation that frameworks share, not {operator.full_name}"
         call = f"{operator.framework.name} {operator.command} {operator.example}"
