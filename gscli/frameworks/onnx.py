@@ -302,8 +302,9 @@ def _vector_hint(data: Tensor, indices: Tensor) -> str:
     length = indices.shape[-1]
     if length == data.rank:
         return ""
-    cells = format_shape((*indices.shape[:-1], data.rank))
+    fewer = indices.shape[:-1]
     return (
         f"each vector has {length} of {data.rank} numbers, so it names a slice "
-        f"{format_shape(data.shape[length:])}; for single cells {indices.name} would be {cells}"
+        f"{format_shape(data.shape[length:])}; for single cells {indices.name} would be "
+        f"{format_shape((*fewer, data.rank))} and updates {format_shape(fewer)}"
     )
