@@ -104,6 +104,10 @@ def describe_purpose(gradients: Gradients) -> str:
     )  # fmt: skip
     if all(gives_nan(run, convention)):
         sentence += " Where that is nan, all that met there are given nan."
+    nan_ties = convention.nan_ties if data else convention.nan_segments
+    is_extreme = run.reduction in ("max", "min")
+    if is_extreme and nan_ties == "vanish" and np.isnan(run.output).any():
+        sentence += " Where that is nan nothing equals it, and nothing is given it."
     if data and not layout.include_self and run.reduction != "none":
         sentence += f" Where {data} was written to it takes no part: 0."
     return sentence
