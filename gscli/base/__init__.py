@@ -186,6 +186,10 @@ class PictureNotice(Notice):
     """A warning of what a picture of the run shows anyway."""
 
 
+# What the readers of files warned of: for the documents of a run, or of a line of a batch.
+READ_NOTICES: list[Notice] = []
+
+
 class GscliWarning(UserWarning):
     """A `notice` for callers from Python, who may make an error of it or silence it."""
 

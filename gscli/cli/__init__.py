@@ -27,7 +27,15 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TextIO
 
-from gscli.base import CannotRead, CannotWrite, ExitCode, GscliError, StrictFinding, memory_error
+from gscli.base import (
+    READ_NOTICES,
+    CannotRead,
+    CannotWrite,
+    ExitCode,
+    GscliError,
+    StrictFinding,
+    memory_error,
+)
 from gscli.base.words import sanitize
 
 if TYPE_CHECKING:
@@ -181,6 +189,7 @@ def _check_inputs_intact() -> None:
 def _install_warning_printer(arguments: Sequence[str]) -> None:
     """Print what the readers of files warn of in our form, and other warnings as Python does."""
     plainly, texts = warnings.showwarning, set()
+    READ_NOTICES.clear()
 
     def show(message: Warning | str, *facts: Any) -> None:
         from gscli.disk.unfinished import UnfinishedPatch  # whose result may be a mix

@@ -12,7 +12,7 @@ import os
 import warnings
 from contextlib import suppress
 
-from gscli.base import CannotWrite, Notice, check_rule
+from gscli.base import READ_NOTICES, CannotWrite, Notice, check_rule
 from gscli.base.words import quote_word
 from gscli.disk.mapped import ATTRIBUTE, UNDO_SUFFIX, RegularFile, find_undo_file
 
@@ -55,6 +55,8 @@ def warn_of_unfinished(path: str, undo_file: str) -> None:
     """Tell a reader that rows of a file may be mixed."""
     problem = f"{path} may be a mix: a patch is under way, or was cut short"
     notice = Notice(problem, where=undo_file, hint=_HINT.format(name=quote_word(path)))
+    if str(notice) not in map(str, READ_NOTICES):  # by another input of the same run
+        READ_NOTICES.append(notice)
     warnings.warn(UnfinishedPatch(notice), stacklevel=2)
 
 

@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 
 from gscli.base import (
+    READ_NOTICES,
     ContentRefused,
     GscliError,
     IndexRefused,
@@ -72,6 +73,7 @@ def run_job(line: bytes, number: int, stdin_readers: list[object]) -> dict[str, 
     """
     name: object = None
     where = f"line {number}"
+    READ_NOTICES.clear()
     try:
         read = parse_json(line, where).value
         name = read.get("id", number) if isinstance(read, dict) else None
@@ -81,7 +83,7 @@ def run_job(line: bytes, number: int, stdin_readers: list[object]) -> dict[str, 
             save(job["output"], trace.output)
         most = MOST_VALUES if "expect" in job else None
         result = {"id": name, "output": job.get("output") or dump_json(trace.output, most)}
-        if noticed := trace.warnings:
+        if noticed := (*trace.warnings, *READ_NOTICES):
             warnings = [(item.to_dict(), item.hint) for item in noticed]
             result["warnings"] = [{**item, "hint": write_hint(hint)} for item, hint in warnings]
         if "expect" in job:

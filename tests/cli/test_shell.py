@@ -192,6 +192,14 @@ def test_strict_refuses_data_whose_patch_was_cut_short(tmp_path: Path) -> None:
     assert (strict.returncode, warned.returncode) == (1, 0)
     assert strict.stderr.startswith(b"error: data.npy may be a mix: ")
     assert warned.stderr.startswith(b"warning: data.npy may be a mix: ")
+    document = json.loads(forked("gather", "data.npy", "[1]", "--json", cwd=tmp_path).stdout)
+    assert [each["problem"][:25] for each in document["warnings"]] == ["data.npy may be a mix: a "]
+    jobs = [
+        {"op": "gather", "inputs": {"data": data, "indices": [0]}} for data in ("data.npy", [1])
+    ]
+    (tmp_path / "jobs.jsonl").write_text("\n".join(map(json.dumps, jobs)))
+    results = forked("batch", "jobs.jsonl", cwd=tmp_path).stdout.splitlines()
+    assert ["warnings" in json.loads(line) for line in results] == [True, False]
 
 
 def test_strict_refuses_no_other_warning_of_a_reader(

@@ -19,7 +19,15 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from gscli import files
-from gscli.base import GscliError, IndexRefused, Notice, PictureNotice, StrictFinding, UsageError
+from gscli.base import (
+    READ_NOTICES,
+    GscliError,
+    IndexRefused,
+    Notice,
+    PictureNotice,
+    StrictFinding,
+    UsageError,
+)
 from gscli.base.arrays import Array
 from gscli.base.records import Arguments
 from gscli.base.words import format_count, format_shape
@@ -400,7 +408,8 @@ def _make_document(
     if settings.json == "output":
         return dump_json(trace.output, None if settings.output is None else MOST_VALUES)
     most = None if settings.output is None and diagnosis is None else MOST_VALUES
-    document = trace.to_dict(settings.limit, most)
+    document: dict[str, Any] = trace.to_dict(settings.limit, most)
+    document["warnings"] += [notice.to_dict() for notice in READ_NOTICES]
     return document if diagnosis is None else {**document, "expectation": diagnosis.to_dict()}
 
 
