@@ -35,7 +35,7 @@ def test_writers_of_one_cell_part_the_frameworks() -> None:
         "  data [0, 1, 0]",
         "  updates [1, 1, 1]",
         "ONNX ScatterElements-18, NumPy put_along_axis",
-        "  the last writer of a cell gets it",
+        "  the last writer of a cell gets it, by the specification's loop",
         "  data [0, 1, 0]",
         "  updates [0!=, 1, 1]",
         "2 different gradients. != marks a value other than PyTorch scatter's.",
@@ -54,7 +54,7 @@ def test_equal_gradients_say_whose_choice_is_which() -> None:
     out = run(*SCATTER, "[10,2,30]", "--reduction", "max", "--as", "onnx,torch")[1]
     assert out.splitlines()[:3] == [
         "ONNX ScatterElements-18, PyTorch scatter_reduce",
-        "  the first of several gets it (ONNX ScatterElements-18)",
+        "  the first of several gets it, by the specification's loop (ONNX ScatterElements-18)",
         "  several share it evenly (PyTorch scatter_reduce)",
     ]
 

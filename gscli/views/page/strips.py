@@ -44,6 +44,8 @@ class BehaviourStrip(Record):
         places = map(self._place, self.line.places)
         ways = [*places, *self._render_walls(), *self._render_fills(noted)]
         for index in self.behaviour.indices:
+            if index.outcome == "unreached":
+                continue
             way, chip = self._render_index(index, earlier[index.written], noted)
             ways.append(way)
             chips.append(chip)
@@ -75,7 +77,7 @@ class BehaviourStrip(Record):
         """The way of one entry, its note where there is room, and its letter, above all ways."""
         colour, outcome = chip_class(index.entry_number, live=True), index.outcome
         x, way = self._x(index.written), ""
-        if outcome == "used" or (outcome == "unreached" and self.line.is_inside(index.written)):
+        if outcome == "used":
             left = x - WIDE // 2 + 1 + BESIDE * earlier
             chip = _render_chip(index.entry_number, left, TOP - 9, colour)
             return _render_cell(f"hit {colour}", x), chip

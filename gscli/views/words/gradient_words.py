@@ -218,11 +218,14 @@ def describe_comparison(
 
 def _list_reasons(row: GradientRow, result: GradientComparison, signs: Signs) -> Iterator[str]:
     """Who is given a gradient where a choice is left, and what becomes of unusual numbers."""
-    if row.convention and result.kind == "none":
-        every = "every writer of a cell gets its gradient"
-        yield every if row.convention.writers == "all" else "the last writer of a cell gets it"
-    elif row.convention and result.kind in ("max", "min"):
-        yield TIES[row.convention.ties]
+    if row.convention and result.kind in ("none", "max", "min"):
+        every, last = (
+            "every writer of a cell gets its gradient",
+            "the last writer of a cell gets it",
+        )
+        writers = every if row.convention.writers == "all" else last
+        text = writers if result.kind == "none" else TIES[row.convention.ties]
+        yield text + ", by the specification's loop" * (row.convention.name == "loop")
     if row.source is not None:
         teller = Describer(make_flow(row.source), NumberFormat(signs=signs))
         yield from starmap(format_reason, list_outcomes(teller, duplicates=False))
