@@ -302,6 +302,8 @@ class OutputDiagnosis:
             lines.append(
                 "these inputs do not tell these apart; others may: "
                 + f"data like arange:{shape}, " * bool(layout.data_name and shape)
+                + "an output of unequal sizes, "
+                * (not layout.data_name and len(layout.output_shape) > 1)
                 + "more entries in no order, some twice, other bad indices, values below zero"
             )
         return lines

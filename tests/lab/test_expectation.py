@@ -747,6 +747,22 @@ def test_an_advice_is_followed_to_its_end_without_data() -> None:
         assert mistakes_told("tensorflow.scatter_nd", inputs, {}, expected) == ([cause], "")
 
 
+def test_an_output_of_unequal_sizes_tells_turned_vectors_from_a_turned_result() -> None:
+    at, news = np.array([[0, 1], [2, 3], [1, 1]]), np.array([1.0, 2, 3])
+    inputs = {"indices": at, "updates": news, "shape": np.array([4, 4])}
+    expected = np.zeros((4, 4))
+    expected[tuple(at[:, ::-1].T)] = news
+    causes, advice = mistakes_told("tensorflow.scatter_nd", inputs, {}, expected)
+    assert causes == [REVERSED, "the result is transposed"]
+    assert advice.startswith("an output of unequal sizes, ")
+    inputs["shape"] = np.array([4, 5])
+    turned = np.zeros((5, 4))
+    turned[tuple(at[:, ::-1].T)] = news
+    assert mistakes_told("tensorflow.scatter_nd", inputs, {}, turned) == (
+        ["the result is transposed"], "",
+    )  # fmt: skip
+
+
 def test_what_chance_gives_too_is_no_cause() -> None:
     """Of ten zeros three are cells of data as well; moved elsewhere they would fit as often."""
     inputs = {"data": np.zeros(10), "indices": np.arange(10)[:, None], "updates": np.arange(10.0)}
