@@ -154,15 +154,10 @@ def scatter_nd_update(
 
 
 def _build_layout(
-    data: Tensor,
-    updates: Tensor,
-    addressing: Addressing,
-    policy: Policy,
-    word: str = "none",
+    data: Tensor, updates: Tensor, addressing: Addressing, policy: Policy, word: str = "none",
     *,
-    include_self: bool = True,
-    fit: Fit = Fit.EXACT,
-) -> Layout:
+    include_self: bool = True, fit: Fit = Fit.EXACT,
+) -> Layout:  # fmt: skip
     check_same_dtype(data, updates)
     reduction = parse_reduction(word)
     why = "the text defines sum, sub and prod of bool; max and min follow from false < true"

@@ -137,14 +137,9 @@ def _crop_source(data: Tensor, index: Tensor, src: Tensor, scalar_options: str =
 
 
 def _build_layout(
-    data: Tensor,
-    dim: int,
-    index: Tensor,
-    updates: Updates,
-    reduction: Reduction,
-    *,
+    data: Tensor, dim: int, index: Tensor, updates: Updates, reduction: Reduction, *,
     include_self: bool = True,
-) -> Layout:
+) -> Layout:  # fmt: skip
     addressing, halves = address_cells(data, dim, index), data.dtype in FLOAT16S
     wide = "float32" if halves and reduction != "none" else None
     return scatter_strictly(

@@ -32,14 +32,10 @@ def _unpool(rank: int, example: str) -> FamilyMember:
     """An operator `max_unpoolNd`; they differ in the number of axes that a pool has."""
 
     def max_unpool(
-        input: Tensor,
-        indices: Tensor,
-        *,
-        kernel_size: KernelSize = None,
-        stride: Stride = None,
-        padding: Padding = None,
+        input: Tensor, indices: Tensor, *,
+        kernel_size: KernelSize = None, stride: Stride = None, padding: Padding = None,
         output_size: OutputSize = None,
-    ) -> NewOutput:
+    ) -> NewOutput:  # fmt: skip
         check_dtypes(input, FLOATS, indices, ("int64",))
         fits = input.rank in (rank + 1, rank + 2) and 0 not in input.shape[-rank - 1 :]
         legal = f"rank {rank + 1} or {rank + 2}: (batch,) channels and {rank} pooled"
