@@ -10,13 +10,15 @@ An error is data: what is wrong, where, the legal range, how to go on.
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from enum import IntEnum
 from itertools import chain
 from types import MappingProxyType
 from typing import Any, ClassVar, TypeAlias
-from warnings import catch_warnings
+from warnings import catch_warnings, warn
 
 from gscli.base.records import Record
 from gscli.base.words import format_place, sanitize, suggest_names
@@ -200,6 +202,15 @@ class GscliWarning(UserWarning):
     def __str__(self) -> str:
         parts = (self.notice.problem, self.notice.where, *self.notice.details)
         return "; ".join(part for part in parts if part)
+
+
+def warn_caller(warning: GscliWarning) -> None:
+    """Warn at the line outside of gscli from which it was called."""
+    package, level = os.path.dirname(os.path.dirname(__file__)), 1
+    frame = sys._getframe()  # noqa: SLF001  as warnings counts; inspect takes long to import
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(package):
+        frame, level = frame.f_back, level + 1
+    warn(warning, stacklevel=level)
 
 
 class UsageError(GscliError):

@@ -9,22 +9,20 @@ file says the same. Elsewhere it is known by the name alone under which it was p
 from __future__ import annotations
 
 import os
-import warnings
 from contextlib import suppress
 
-from gscli.base import READ_NOTICES, CannotWrite, Notice, check_rule
+from gscli.base import READ_NOTICES, CannotWrite, GscliWarning, Notice, check_rule, warn_caller
 from gscli.base.words import quote_word
 from gscli.disk.mapped import ATTRIBUTE, UNDO_SUFFIX, RegularFile, find_undo_file
 
 _HINT = "if none runs, gscli undo {name} puts old rows back; or keep the data, delete the undo file"
 
 
-class UnfinishedPatch(UserWarning):
-    """A file is read of which there is an undo file."""
+class UnfinishedPatch(GscliWarning):
+    """A file is read of which there is an undo file; the hint says what to do with that."""
 
-    def __init__(self, notice: Notice) -> None:
-        super().__init__(str(notice))
-        self.notice = notice
+    def __str__(self) -> str:
+        return str(self.notice)
 
 
 def mark_unfinished(file: RegularFile, undo: RegularFile) -> None:
@@ -57,7 +55,7 @@ def warn_of_unfinished(path: str, undo_file: str) -> None:
     notice = Notice(problem, where=undo_file, hint=_HINT.format(name=quote_word(path)))
     if str(notice) not in map(str, READ_NOTICES):  # by another input of the same run
         READ_NOTICES.append(notice)
-    warnings.warn(UnfinishedPatch(notice), stacklevel=2)
+    warn_caller(UnfinishedPatch(notice))
 
 
 def refuse_unfinished(path: str) -> None:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import errno
 import os
 import re
-import warnings
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from typing import IO, Any, BinaryIO
 
 import numpy as np
 
-from gscli.base import GscliError, GscliWarning, Notice, UsageError, check_rule
+from gscli.base import GscliError, GscliWarning, Notice, UsageError, check_rule, warn_caller
 from gscli.base.arrays import Array, check_dtype_supported, to_native
 from gscli.base.words import sanitize
 from gscli.disk import mapped
@@ -114,7 +113,7 @@ def _warn_of_large_text(target: str, size: int, most: int, unit: str) -> None:
         valid=f"at most {most:,} {unit}",
         hint="name a .npy file" if target != STANDARD_OUTPUT else "-f npy",
     )
-    warnings.warn(GscliWarning(notice), stacklevel=2)
+    warn_caller(GscliWarning(notice))
 
 
 def _check_member(member: str, suffix: str, target: str) -> None:

@@ -179,7 +179,7 @@ def run(
 
     operator = find_called(name, inputs, attrs)
     path = None if out is None else fspath(out)
-    return run_and_warn(operator, inputs, attrs or {}, path, max_bytes=max_bytes, stacklevel=4)
+    return run_and_warn(operator, inputs, attrs or {}, path, max_bytes=max_bytes)
 
 
 def find_called(name: object, inputs: object, attrs: object) -> Operator:

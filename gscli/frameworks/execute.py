@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ContextDecorator
 from itertools import chain
@@ -20,6 +19,7 @@ from gscli.base import (
     UsageError,
     memory_error,
     translate_errors,
+    warn_caller,
 )
 from gscli.base.arrays import Array, is_lazy
 from gscli.base.records import Arguments
@@ -40,7 +40,7 @@ ARRAY_KINDS = frozenset({"ints", "sizes", "number"})
 
 def call_operator(operator: Signature, inputs: Sequence[object], attrs: Arguments) -> Array:
     """The Python callable of an operator: inputs by position, or by name among the keywords."""
-    output: Array = run_and_warn(operator, *_bind_arguments(operator, inputs, attrs), stacklevel=5)
+    output: Array = run_and_warn(operator, *_bind_arguments(operator, inputs, attrs))
     return output
 
 
@@ -249,14 +249,13 @@ def run_plan(
 
 def run_and_warn(
     operator: Signature, inputs: Arguments, attrs: Arguments, path: str | None = None,
-    *, max_bytes: int | None = None, stacklevel: int,
+    *, max_bytes: int | None = None,
 ) -> Any:  # fmt: skip
     """The output of a call from Python, written to `path` as the command's `-o` does it.
 
-    A caller who makes errors of warnings has them before anything is written; `stacklevel`: frames
-    from `print_warnings` up to the call. A .npy file and a .zarr store are streams: memory does not
-    grow with them. Of a file this is the .npy file mapped, the array of the zarr package, or what
-    was saved in another format.
+    A caller who makes errors of warnings has them before anything is written. A .npy file and a
+    .zarr store are streams: memory does not grow with them. Of a file this is the .npy file mapped,
+    the array of the zarr package, or what was saved in another format.
     """
     with PYTHON_HINTS:
         draft = prepare_values(operator, inputs, attrs, leave=True, max_bytes=max_bytes)
@@ -265,11 +264,11 @@ def run_and_warn(
 
             with translate_errors(lambda _: memory_error(operator.full_name), MemoryError):
                 plan = draft.validate()
-                print_warnings(operator, plan, stacklevel=stacklevel)
+                print_warnings(operator, plan)
                 written = write_result(plan, path)
                 return written.source.array if is_lazy(written) else written
         plan, output = run_plan(operator, draft, max_bytes=max_bytes)
-        print_warnings(operator, plan, stacklevel=stacklevel)
+        print_warnings(operator, plan)
         if path is not None:
             from gscli import files
 
@@ -319,11 +318,8 @@ def collect_notices(operator: Signature, plan: ValidatedPlan) -> list[Notice]:
     return notices
 
 
-def print_warnings(operator: Signature, plan: ValidatedPlan, *, stacklevel: int) -> None:
-    """Tell a caller from Python, by Python's own warnings; very large calls are not looked through.
-
-    `stacklevel`: frames from here up to the call, as Python's `warnings` counts them.
-    """
+def print_warnings(operator: Signature, plan: ValidatedPlan) -> None:
+    """Tell a caller from Python, by its own warnings; very large calls are not looked through."""
     if plan.layout.entry_count <= MAX_WARNED_ENTRIES:
         for notice in collect_notices(operator, plan):
-            warnings.warn(GscliWarning(translate_notice(notice)), stacklevel=stacklevel)
+            warn_caller(GscliWarning(translate_notice(notice)))

@@ -8,13 +8,12 @@ from __future__ import annotations
 import json
 import secrets
 import time
-import warnings
 from collections.abc import Mapping
 from contextlib import ExitStack
 from math import inf
 from typing import Self
 
-from gscli.base import CannotRead, GscliWarning, Notice
+from gscli.base import CannotRead, GscliWarning, Notice, warn_caller
 from gscli.base.arrays import Array, Arrays
 from gscli.base.records import Arguments
 from gscli.base.words import sanitize
@@ -118,7 +117,7 @@ class RuntimeProcess:
                 return line
             program = sanitize(" ".join(self._program.words))
             text = f"the runtime is silent so far; its first line has {limit:g} s"
-            warnings.warn(GscliWarning(Notice(text, where=program, hint=_OWN_START)), stacklevel=2)
+            warn_caller(GscliWarning(Notice(text, where=program, hint=_OWN_START)))
             limit -= SILENCE_LIMIT
         return self._ask(child, b"", limit)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import struct
+import warnings
 import zlib
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 from conftest import judged, open_file
 
+import gscli
 from gscli.base import CannotRead, CannotWrite
 from gscli.base.arrays import Indices
 from gscli.cli import run_safely
@@ -119,8 +121,14 @@ def test_a_reader_is_told_and_changes_nothing(tmp_path: Path) -> None:
     np.save(target, np.arange(3))
     Path(undo_file_of(str(target))).write_bytes(b"anything")
     before = {path: path.read_bytes() for path in tmp_path.iterdir()}
-    with pytest.warns(UnfinishedPatch, match="gscli undo"):
+    with pytest.warns(UnfinishedPatch, match="gscli undo") as seen:
         assert load(str(target)).array.tolist() == [0, 1, 2]
+    assert [warning.filename for warning in seen] == [__file__]  # not a line of gscli's own
+    with (
+        warnings.catch_warnings(action="error", category=gscli.GscliWarning),
+        pytest.raises(gscli.GscliWarning, match="may be a mix"),
+    ):
+        gscli.load(str(target))
     assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 

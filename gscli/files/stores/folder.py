@@ -11,11 +11,10 @@ from __future__ import annotations
 import os
 import re
 import stat
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 
-from gscli.base import CannotWrite, GscliWarning, Notice, check_rule
+from gscli.base import CannotWrite, GscliWarning, Notice, check_rule, warn_caller
 from gscli.disk.exchange import remove_folder, replace_file
 from gscli.disk.interrupts import DeferredSignals, record_result
 from gscli.disk.mapped import RegularFile, check_system, open_file
@@ -92,7 +91,7 @@ def _remove_leftovers(target: str, name: str) -> None:
             check_rule(bool(try_lock(leftover)), problem, path, kind=CannotWrite, hint=hint)
             remove_folder(leftover, path)
             notice = Notice(f"{path} was left by a run that was killed, and is removed")
-            warnings.warn(GscliWarning(notice), stacklevel=2)
+            warn_caller(GscliWarning(notice))
 
 
 def _sync_tree(folder: str) -> None:
