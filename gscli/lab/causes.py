@@ -36,7 +36,7 @@ from gscli.lab.sample import (
     read_untouched,
     run_candidates,
 )
-from gscli.layout import Layout
+from gscli.layout import Fold, Layout
 from gscli.layout.axes import CLIP_OUTSIDE, SKIP_OUTSIDE, WRAP_OUTSIDE, OutOfBounds, Policy
 from gscli.plan.indices import IndexOutcome, fits_axis
 from gscli.plan.outcomes import outcome_of
@@ -149,11 +149,18 @@ def _iter_other_calls(call: CallVariants) -> ConceptCalls:
     """The call where another operation was meant, or batch axes for which its own has no word."""
     for _, concept, words in _iter_own_calls(call):
         own, scatters = (concept, words.get("batch_dims") or 0), CONCEPTS[concept].scatters
+        rank, axis = len(call.trace.layout.data_shape), words.get("axis")
         for count, (name, other) in product(_TRIED_BATCHES, CONCEPTS.items()):
-            if name != "take" and (name, count) != own and other.scatters == scatters:
-                cause = f"the operation is {name}{f' with batch_dims {count}' if count else ''}"
-                kept = {key: words[key] for key in words if key != "axis" or other.takes_axis}
-                yield f"{cause}, by the rules", name, {**kept, "batch_dims": count}
+            is_flat = name == "take"  # without an axis, which on a single one is gather
+            is_none = is_flat and (rank < 2 or count)  # noqa: PLR2004  a single axis
+            if is_none or (name, count) == own or other.scatters != scatters:
+                continue
+            has_axis = other.takes_axis and not is_flat
+            for tried in range(rank) if has_axis and axis is None else (axis,):
+                cause = f"the operation is {name}" + f" with batch_dims {count}" * bool(count)
+                cause += f" along axis {tried}" * (has_axis and axis is None)
+                kept = {**words, "axis": tried if has_axis else None, "batch_dims": count}
+                yield f"{cause}, by the rules", name, kept
 
 
 def _iter_own_calls(call: CallVariants) -> ConceptCalls:
@@ -210,6 +217,8 @@ def _layout_mistakes(call: CallVariants) -> DeferredRuns:
     for cause, policy in iter_policy_mistakes(call.trace):
         answer = partial(call.with_layout, layout._replace(policy=policy))
         yield cause.replace("are dropped", dropped), answer
+    if layout.fold is not None:
+        yield from _bag_mistakes(call, layout.fold)
     if layout.kind != "scatter":
         return
     yield "nothing was written", partial(read_untouched, call.trace.plan, call.cells)
@@ -217,6 +226,15 @@ def _layout_mistakes(call: CallVariants) -> DeferredRuns:
         yield "the cell is subtracted from its updates", partial(_subtract_swapped, call)
     yield from _start_mistakes(call)
     yield from _reduction_mistakes(call)
+
+
+def _bag_mistakes(call: CallVariants, fold: Fold) -> DeferredRuns:
+    """Other numbers that bags without entries hold."""
+    layout = call.trace.layout
+    for start in dict.fromkeys([*_list_ends(layout.dtype, layout.reduction), np.nan]):
+        bags = fold.scatter._replace(fill_value=start, include_self=False)
+        other = layout._replace(fold=fold._replace(scatter=bags))
+        yield f"empty bags hold {start!s}", partial(call.with_layout, other)
 
 
 def _start_mistakes(call: CallVariants) -> DeferredRuns:

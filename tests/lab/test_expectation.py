@@ -291,6 +291,10 @@ PLANTED: list[tuple[str, str, dict[str, Array], dict[str, Any], Array]] = [
      {"input": np.arange(40), "weight": np.arange(80.0).reshape(40, 2),
       "offsets": np.array([0, 20])}, {"mode": "mean"},
      np.array([[19.0, 20], [58.0, 59]])),
+    ("empty bags hold -inf", "torch.embedding_bag",
+     {"input": np.array([0, 2]), "weight": np.array([[1.0, 2], [3, 4], [5, 6]]),
+      "offsets": np.array([0, 0, 2])}, {"mode": "max"},
+     np.array([[-np.inf, -np.inf], [5, 6], [-np.inf, -np.inf]])),
     ("updates are averaged, and data takes no part", "onnx.scatter_elements",
      {"data": BITS, "indices": np.array([0, 2, 2]), "updates": np.array([1.0, 2.0, 9.0])},
      {"reduction": "add"}, np.array([1.0, 5.0, 5.5, 7.0])),
@@ -663,6 +667,17 @@ def test_data_turned_otherwise_than_vectors_are_is_told() -> None:
     columns = {"input": DATA, "indices_0": PAIRS[:, 0], "indices_1": PAIRS[:, 1]}
     turned = DATA.T[tuple(PAIRS.T)]
     assert "input is transposed" in mistakes_told("torch.index", columns, {}, turned)[0]
+
+
+def test_another_operation_may_lie_flat_or_along_any_axis() -> None:
+    data, at = np.arange(10).reshape(2, 5) * 1.5, np.array([[0, 2, 1], [3, -1, 4]])
+    inputs = {"data": data, "indices": at}
+    (flat,) = told("onnx.gather_elements", inputs, {"axis": 1}, np.take(data, at)).causes
+    assert flat.cause.startswith("the operation is take, by the rules of NumPy take (raise), ")
+    inputs = {"input": data, "index": at}
+    (along,) = told("torch.take", inputs, {}, np.take_along_axis(data, at, 1)).causes
+    start = "the operation is gather-elements along axis 1, by the rules of ONNX GatherElements-13"
+    assert along.cause.startswith(start)
 
 
 def test_of_orders_that_axes_of_size_1_make_alike_one_is_tried() -> None:
