@@ -186,14 +186,9 @@ def _epilogue_dtype(name: str, reduction: Reduction) -> str:
 
 
 def _address_subscript(
-    x: Tensor,
-    indices: tuple[Tensor, ...],
-    subscript: str | None,
-    beyond: OutOfBounds,
-    *,
-    wrap: bool,
-    reads: bool,
-) -> tuple[Addressing, Policy]:
+    x: Tensor, indices: tuple[Tensor, ...], subscript: str | None, beyond: OutOfBounds, *,
+    wrap: bool, reads: bool,
+) -> tuple[Addressing, Policy]:  # fmt: skip
     """Which cells are meant, and what becomes of other indices: `beyond`, but on an empty axis all
     are left out, for no border is there to move to.
     """

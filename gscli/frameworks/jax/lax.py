@@ -163,12 +163,9 @@ AllowNegative: TypeAlias = Annotated[
 
 @FRAMEWORK.operator("'[[1,2,3],[4,5,6]]' '[0,-1]' --slice-sizes 2,2", dotted=True)
 def lax_dynamic_slice(
-    operand: Tensor,
-    start_indices: Tensor,
-    *,
-    slice_sizes: SliceSizes,
-    allow_negative_indices: AllowNegative = True,
-) -> NewOutput:
+    operand: Tensor, start_indices: Tensor, *,
+    slice_sizes: SliceSizes, allow_negative_indices: AllowNegative = True,
+) -> NewOutput:  # fmt: skip
     """Take the one slice that starts at start_indices, a number for each axis of operand.
 
     A start is moved so that its whole slice fits, after it was counted from the end: -1 with a
@@ -184,12 +181,9 @@ def lax_dynamic_slice(
 
 @FRAMEWORK.operator("'[1,2,3,4,5]' '[70,80]' '[-1]'", dotted=True)
 def lax_dynamic_update_slice(
-    operand: Tensor,
-    update: Tensor,
-    start_indices: Tensor,
-    *,
+    operand: Tensor, update: Tensor, start_indices: Tensor, *,
     allow_negative_indices: AllowNegative = True,
-) -> Layout:
+) -> Layout:  # fmt: skip
     """Write update into operand, from start_indices on, a number for each axis.
 
     A start is counted from the end and moved inside as in lax.dynamic_slice. update has operand's

@@ -132,17 +132,11 @@ def _read_shape(shape: ShapeInput, indices: Tensor) -> Shape:
 
 
 def build_scatter_nd_layout(
-    tensor: Tensor | None,
-    output: Tensor,
-    indices: Tensor,
-    updates: Tensor,
-    reduction: Reduction,
-    device: str = "cpu",
-    bad_indices_policy: str = "",
-    *,
+    tensor: Tensor | None, output: Tensor, indices: Tensor, updates: Tensor,
+    reduction: Reduction, device: str = "cpu", bad_indices_policy: str = "", *,
     hint: str = "TensorFlow takes no single vector; add one axis: [[2]] for [2]",
     vectors_always: bool = False,
-) -> Layout:
+) -> Layout:  # fmt: skip
     """The shape rules of the whole scatter family; `output` is what is written into.
 
     `vectors_always`: vectors are judged though nothing can be written, as for variables.

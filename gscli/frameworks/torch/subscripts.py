@@ -51,13 +51,9 @@ def index(input: Tensor, indices: VariadicMaskInput, *, subscript: Subscript = N
     ),
 )
 def index_put_(
-    self: Tensor,
-    indices: VariadicMaskInput,
-    values: Tensor,
-    *,
-    accumulate: Accumulate = False,
-    subscript: Subscript = None,
-) -> Layout:
+    self: Tensor, indices: VariadicMaskInput, values: Tensor, *,
+    accumulate: Accumulate = False, subscript: Subscript = None,
+) -> Layout:  # fmt: skip
     """Write the cells that an index tuple names, as self[i, 1:3, None, ...] = values.
 
     The subscript is that of index; values broadcast to the shape of self[…] and have self's type;
