@@ -112,8 +112,8 @@ def _iter_variants(operator: Operator) -> Iterator[tuple[str, dict[str, object]]
             if other not in (item.default, None):
                 yield f"{''.join(others)}{item.name}={_format_value(other)}", {item.name: other}
     axis = operator.attribute("axis")
-    if axis is not None and axis.default is None:
-        number = int(chosen.get(axis.name, "0"))
+    if axis is not None:
+        number = int(chosen.get(axis.name, "0")) if axis.default is None else int(not axis.default)
         yield f"{axis.name}={number}", {axis.name: number}
 
 

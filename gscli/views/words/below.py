@@ -112,7 +112,8 @@ def _describe_duplicate(teller: Describer, entries: Sequence[Entry]) -> str:
         value = f" with {teller.numbers.format_value(changes[-1].new)}" if single else ""
         return f"{last.label}, the last, wins{value}"
     if not single:
-        return REDUCTION_WORDS[reduction].combines.format(reduction=reduction)
+        text = REDUCTION_WORDS[reduction].combines.format(reduction=reduction)
+        return text.replace("updates", "cotangents") if teller.trace.words else text
     terms = [change.update for change in changes]
     combines_first = REDUCTIONS[reduction].epilogue is not None
     terms = terms if changes[0].is_first_write or combines_first else [changes[0].old, *terms]

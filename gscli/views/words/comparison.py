@@ -279,7 +279,9 @@ class ComparisonTexts:
             return text
         first, *others = (len(group.rows) for group in self.comparing.answers)
         common = ", the most common answer" * (first > max(others))
-        mark = mark or f"{self.signs.differs} marks"
+        masks = map(comparing.differing_mask, comparing.answers[1:])  # none of another shape
+        has_mark = not mark and any(mask is not None for mask in masks)
+        mark = f"{self.signs.differs} marks" if has_mark else mark or "To differ is to have"
         return f"{text} {mark} a value other than {self.reference.label}'s{common}."
 
 
