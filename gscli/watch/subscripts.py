@@ -43,6 +43,8 @@ UFUNCS = {"Add": "numpy.add", "Sub": "numpy.subtract", "Mult": "numpy.multiply",
 FUNCTIONS = ("take", "put", "take_along_axis", "put_along_axis", "at")
 
 
+# Those that read and write by the rules; other subclasses, as masked arrays, have some of theirs.
+PLAIN = (np.ndarray, np.memmap)
 ARRAYS, WRITTEN = (np.ndarray, list), ("values", "b", "v")
 
 
@@ -149,14 +151,14 @@ class SubscriptWatch(CallWatch):
         owner, name = getattr(function, "__self__", None), getattr(function, "__name__", "")
         if isinstance(owner, np.ufunc) and len(args) > 1:  # or NumPy refuses it
             self._judge_subscript(f"{owner.__name__}.at", *args[:3])
-        if type(owner) is not np.ndarray and function is not getattr(np, name, 0):
+        if type(owner) not in PLAIN and function is not getattr(np, name, 0):
             return function(*args, **named)
         values = args if owner is None else (owner, *args)
         names = inspect.signature(getattr(np, name)).parameters
         bound: dict[str, Any] = dict(zip(names, values, strict=False)) | named
         inputs = {key: bound[key] for key in _find_operator(name).input_names if key in bound}
         attrs: dict[str, Any] = {key: bound[key] for key in ("axis", "mode") if key in bound}
-        is_array = type(next(iter(inputs.values()), None)) is np.ndarray
+        is_array = type(next(iter(inputs.values()), None)) in PLAIN
         seen = self._judge(name, inputs, attrs) if is_array else None
         output = function(*args, **named)
         if seen is not None and name.startswith("put"):
@@ -172,7 +174,7 @@ class SubscriptWatch(CallWatch):
     def _judge_subscript(self, name: str, data: Any, key: Any, value: Any = 0) -> SeenCall | None:
         """Judge `data[key]` where arrays index an array; None for another."""
         parts = key if isinstance(key, tuple) else (key,)
-        if type(data) is not np.ndarray or not any(isinstance(part, ARRAYS) for part in parts):
+        if type(data) not in PLAIN or not any(isinstance(part, ARRAYS) for part in parts):
             return None
         words = {"a": data, **{f"indices_{at}": part for at, part in enumerate(parts)}}
         if name != "getitem":

@@ -66,6 +66,16 @@ def test_a_bad_index_is_named_with_the_scripts_own_words() -> None:
     assert "axis 0 of grid [3×4]: legal -3 … 2" in text
 
 
+@pytest.mark.parametrize("call", ["x[[7]]", "np.take(x, [7])", "x.take([7])", "x[[7]] = 1"])
+def test_an_array_of_a_mapped_file_is_watched_as_any(call: str, tmp_path: Path) -> None:
+    np.save(tmp_path / "x.npy", np.zeros(3))
+    mapped = f"x = np.load({str(tmp_path / 'x.npy')!r}, mmap_mode='r+')\n"
+    with pytest.raises(WatchedIndex, match="legal -3 … 2"):
+        run(mapped + call)
+    watch, _ = run(mapped + "x[[1, 1]] += 1")
+    assert [finding.kind for finding in watch.findings] == ["lost"]
+
+
 def test_a_noted_index_is_left_to_numpy() -> None:
     watch = SubscriptWatch(raises=False)
     watch.update("numpy.add", np.zeros(3), [7])
