@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from gscli.base.words import entry_name
 from gscli.lab.answers import ComparisonResult, ResultGroup
 from gscli.traces import entry_label
 from gscli.views.look import ViewOptions
@@ -51,7 +52,8 @@ def _describe_refusal(answers: ComparisonTexts, group: ResultGroup) -> str:
     text = answers.describe_refusal(group).replace(" … ", " to ").replace(", legal ", ", legal: ")
     if group.first.entry is None:
         return text
-    return f"entry {entry_label(group.first.entry)} is {text.replace(' ', ', ', 1)}"
+    name = entry_name(group.first.entry).removeprefix("entry ")
+    return f"entry {name} is {text.replace(' ', ', ', 1)}"
 
 
 def _describe_answer(answers: ComparisonTexts, group: ResultGroup) -> str:

@@ -12,9 +12,9 @@ import numpy as np
 from gscli.base import IndexRefused, PictureNotice, UsageError
 from gscli.base.arrays import Array, BoolArray, dtype_name, unequal_cells, unravel_place
 from gscli.base.records import Record, group_pairs
-from gscli.base.words import format_count, format_shape
+from gscli.base.words import entry_name, format_count, format_shape
 from gscli.lab.answers import ComparisonResult, ResultGroup, UnsupportedRuleSet
-from gscli.traces import Entry, Trace, entry_label
+from gscli.traces import Entry, Trace
 from gscli.views.look import ViewOptions, choose_signs
 from gscli.views.texts import choose_number_format
 from gscli.views.words.below import LISTED, make_remarks
@@ -293,12 +293,12 @@ def list_outcomes(teller: Describer, *, duplicates: bool = True) -> list[tuple[l
 
 
 def format_entries(numbers: Sequence[int]) -> str:
-    """The letters of entries, of many the first.
+    """The letters of entries, or their numbers where letters are many; of many the first.
 
-    >>> format_entries([0, 2]), format_entries(range(9))
-    ('a, c', 'a, b, c, d and 5 more')
+    >>> format_entries([0, 2]), format_entries(range(9)), format_entries([777])
+    ('a, c', 'a, b, c, d and 5 more', 'entry 777')
     """
-    letters = ", ".join(map(entry_label, numbers[:LISTED]))
+    letters = ", ".join(map(entry_name, numbers[:LISTED]))
     return f"{letters} and {len(numbers) - LISTED} more" if len(numbers) > LISTED else letters
 
 
