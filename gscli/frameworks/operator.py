@@ -152,13 +152,9 @@ class Operator(Signature):
     """
 
     def __init__(
-        self,
-        framework: Framework,
-        function: Callable[..., Layout],
-        example: str,
-        *comparisons: Comparison,
-        **facts: Unpack[OperatorOptions],
-    ) -> None:
+        self, framework: Framework, function: Callable[..., Layout], example: str,
+        *comparisons: Comparison, **facts: Unpack[OperatorOptions],
+    ) -> None:  # fmt: skip
         name = function.__name__
         if facts.get("dotted"):
             name = name.replace("_", ".", 1)

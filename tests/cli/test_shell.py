@@ -710,3 +710,10 @@ def test_a_text_without_numbers_takes_the_type_of_what_it_meets() -> None:
                   ("zeros:0:float32", "zeros:0x1:int64", "[]")):  # fmt: skip
         done = forked("scatter-nd", *words, "--json=output")
         assert json.loads(done.stdout) == {"dtype": "float32", "shape": [0], "data": []}
+
+
+def test_a_refused_shape_says_which_type_an_index_had(tmp_path: Path) -> None:
+    np.save(tmp_path / "i.npy", np.array([0, 1], np.uint8))
+    done = forked("torch", "gather", "[[1,2],[3,4]]", "i.npy", "--dim", "0", cwd=tmp_path)
+    assert b"index int64 [2]\n" in done.stderr
+    assert b"index is uint8, widened to int64\n" in done.stderr

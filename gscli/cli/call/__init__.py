@@ -25,6 +25,7 @@ from gscli.base import (
     IndexRefused,
     Notice,
     PictureNotice,
+    ShapeRefused,
     StrictFinding,
     UsageError,
 )
@@ -282,6 +283,8 @@ class Call:
             from gscli.lab.hints import make_hint, prefix_origin
 
             error.where = prefix_origin(error.where, self.inputs.origins)
+            if isinstance(error, ShapeRefused):  # which speaks of the types that inputs became
+                error.detail_items += tuple(notice.problem for notice in self.inputs.notices)
             error.hint = make_hint(error, self.operator, self.inputs)
             raise
 

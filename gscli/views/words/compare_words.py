@@ -52,8 +52,8 @@ def _describe_refusal(answers: ComparisonTexts, group: ResultGroup) -> str:
     text = answers.describe_refusal(group).replace(" … ", " to ").replace(", legal ", ", legal: ")
     if group.first.entry is None:
         return text
-    name = entry_name(group.first.entry).removeprefix("entry ")
-    return f"entry {name} is {text.replace(' ', ', ', 1)}"
+    entry = entry_name(group.first.entry).removeprefix("entry ")
+    return f"entry {entry} is {text.replace(' ', ', ', 1)}"
 
 
 def _describe_answer(answers: ComparisonTexts, group: ResultGroup) -> str:
