@@ -255,15 +255,10 @@ NewOutput: TypeAlias = Annotated[Layout, "new"]
 
 
 def gather_layout(
-    data: Tensor,
-    addressing: Addressing,
-    policy: Policy,
-    *,
-    fill: Number = 0,
-    output_shape: Shape | None = None,
-    unspecified: tuple[Unspecified, ...] = (),
-    fold: Fold | None = None,
-) -> Layout:
+    data: Tensor, addressing: Addressing, policy: Policy, *,
+    fill: Number = 0, output_shape: Shape | None = None,
+    unspecified: tuple[Unspecified, ...] = (), fold: Fold | None = None,
+) -> Layout:  # fmt: skip
     """Output cell = data cell; skipped entries read `fill`. dtype is data's."""
     shape = addressing.result_shape if output_shape is None else output_shape
     return Layout(

@@ -144,7 +144,7 @@ def compare_concept(
         "a row for each of these versions of ONNX", "LIST", flag="--opset", kind=parse_opsets
     ),
     lines: bool = option(
-        "draw where each index lands as number lines",
+        "number lines: where indices move to, are refused, or meet",
         excludes=("json", "plain"), unless=("svg",), why="--lines draws a picture",
     ),
     gradients: bool = option(

@@ -206,6 +206,11 @@ class ComparisonTexts:
         )
         texts = (f"{', '.join(labels)} in {kind}" for kind, labels in kinds.items())
         notes += [f"Answers of different element types: {'; '.join(texts)}"] * (len(kinds) > 1)
+        own = (self.comparing.concept, "first")
+        pairs = ((row.label, each) for row in rows for each in row.operator.concept_mappings)
+        turned = (label for label, each in pairs if (each.concept, each.vector_layout) == own)
+        if names := ", ".join(dict.fromkeys(turned)):
+            notes.append(f"vectors are turned to the first axis for {names}")
         reasons = UnsupportedRuleSet.format_reasons(self.comparing.unsupported)
         return [f"{text}." for text in (*reasons, *notes)]
 

@@ -255,7 +255,7 @@ def _format_marked(array: Array, differing: Array | None = None, mark: str = "")
         texts = [f"{value:.6g}" + mark * bool(flag) for value, flag in pairs]
         shaped = np.array(texts, object).reshape(array.shape)
         return np.array2string(shaped, separator=", ", formatter={"object": str}).replace("\n", "")
-    shape, places = format_shape(array.shape), np.argwhere(flags)
+    shape, places = f"of shape {format_shape(array.shape)}", np.argwhere(flags)
     if not len(places):
         return shape
     first = tuple(places[0].tolist())
