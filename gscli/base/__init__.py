@@ -188,6 +188,9 @@ class PictureNotice(Notice):
     """A warning of what a picture of the run shows anyway."""
 
 
+# Where the files of gscli lie.
+PACKAGE = os.path.dirname(os.path.dirname(__file__)) + os.sep
+
 # What the readers of files warned of: for the documents of a run, or of a line of a batch.
 READ_NOTICES: list[Notice] = []
 
@@ -206,9 +209,8 @@ class GscliWarning(UserWarning):
 
 def warn_caller(warning: GscliWarning) -> None:
     """Warn at the line outside of gscli from which it was called."""
-    package, level = os.path.dirname(os.path.dirname(__file__)), 1
-    frame = sys._getframe()  # noqa: SLF001  as warnings counts; inspect takes long to import
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(package):
+    frame, level = sys._getframe(), 1  # noqa: SLF001  inspect takes long to import
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
         frame, level = frame.f_back, level + 1
     warn(warning, stacklevel=level)
 

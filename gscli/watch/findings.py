@@ -24,7 +24,7 @@ from multiprocessing import process
 from types import CodeType, FrameType
 from typing import IO, Any, Literal, Self, TypeAlias
 
-from gscli.base import CaretLine, GscliError, IndexRefused
+from gscli.base import PACKAGE, CaretLine, GscliError, IndexRefused
 from gscli.base.messages import format_message
 from gscli.base.records import Record
 from gscli.base.words import format_count, join_lines
@@ -34,7 +34,6 @@ from gscli.base.words import format_count, join_lines
 # what the text of an operator does not say.
 WatchKind: TypeAlias = Literal["index", "lost", "from-end", "moved", "answer", "open"]
 
-PACKAGE = os.path.dirname(os.path.dirname(__file__))
 LIBRARIES = tuple({sysconfig.get_paths()[name] for name in ("purelib", "platlib", "stdlib")})
 
 # Where a watched program starts.
@@ -117,7 +116,7 @@ class Places:
     """Lines of the program; frames below `hidden` folders are not the user's."""
 
     def __init__(self, *hidden: str) -> None:
-        self._hidden = tuple(folder + os.sep for folder in (PACKAGE, *hidden))
+        self._hidden = (PACKAGE, *(folder + os.sep for folder in hidden))
         self._codes: dict[int, tuple[CodeType, bool]] = {}
         self._histories: dict[tuple[int, int], LineHistory] = {}
 

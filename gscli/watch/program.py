@@ -19,10 +19,10 @@ from importlib.util import find_spec
 from types import MappingProxyType, ModuleType, TracebackType
 from typing import TYPE_CHECKING, Any
 
-from gscli.base import ExitCode, GscliError
+from gscli.base import PACKAGE, ExitCode, GscliError
 from gscli.base.messages import format_message
 from gscli.base.records import Record
-from gscli.watch.findings import PACKAGE, SCREEN_WIDTH, Report, WatchedIndex
+from gscli.watch.findings import SCREEN_WIDTH, Report, WatchedIndex
 
 if TYPE_CHECKING:
     from gscli.watch.subscripts import SubscriptWatch

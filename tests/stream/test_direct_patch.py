@@ -132,6 +132,16 @@ def test_a_reader_is_told_and_changes_nothing(tmp_path: Path) -> None:
     assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
+def test_a_script_whose_path_begins_as_that_of_gscli_is_the_callers(tmp_path: Path) -> None:
+    np.save(tmp_path / "data.npy", np.arange(3))
+    (tmp_path / "data.npy.gscli-undo").write_bytes(b"anything")
+    script = f"{Path(gscli.__file__).parent}_notes.py"
+    source = compile(f"gscli.load({str(tmp_path / 'data.npy')!r})", script, "exec")
+    with pytest.warns(gscli.GscliWarning) as seen:
+        exec(source, {"gscli": gscli})
+    assert [warning.filename for warning in seen] == [script]
+
+
 def test_a_file_that_is_being_patched_is_left_alone(tmp_path: Path) -> None:
     target = interrupted(tmp_path)
     before = target.read_bytes()
