@@ -74,9 +74,10 @@ CONVENTIONS: dict[str, Convention] = {
     )
 }  # fmt: skip
 
-# Those that have none of max and min, by their sources: MXNet's scatter_nd passes back what its
-# gather_nd reads (indexing_op.cc, FGradient), Caffe2 marks its scatters SHOULD_NOT_DO_GRADIENT.
-OTHER_CONVENTIONS = {
+# All that frameworks have of their own. Two have no max and min, and are told by their sources:
+# MXNet's scatter_nd passes back what its gather_nd reads (indexing_op.cc, FGradient), Caffe2 marks
+# its scatters SHOULD_NOT_DO_GRADIENT.
+OWN_CONVENTIONS = CONVENTIONS | {
     "mxnet": Convention("mxnet", "none", "all", missing={"mxnet.batch_take": _BATCH_TAKE}),
     "caffe2": Convention("caffe2", "none", missing={"caffe2.scatter*": _CAFFE2}),
 }
@@ -91,6 +92,6 @@ def choose_convention(framework: str, rules: str | None = None) -> Convention:
     ('even', 'first')
     """
     if rules is None:
-        return (CONVENTIONS | OTHER_CONVENTIONS).get(framework, LOOP)
+        return OWN_CONVENTIONS.get(framework, LOOP)
     check_name(rules, CONVENTIONS, f"unknown rules {rules!r}")
     return CONVENTIONS[rules]

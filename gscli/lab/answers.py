@@ -126,7 +126,7 @@ class ResultGroup:
         """The row whose values and reasons are shown."""
         return self.rows[0]
 
-    @property
+    @cached_property
     def refused_entries(self) -> set[int]:
         """The entries that every row refuses, also those behind the one at which a run ends."""
         return set.intersection(*(row.find_refused_entries() for row in self.rows))

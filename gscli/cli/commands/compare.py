@@ -25,7 +25,7 @@ from gscli.cli.options import (
     print_report,
 )
 from gscli.cli.tree import LazyGroup
-from gscli.frameworks import NAMES, check_single_stdin, operators, to_kebab_case
+from gscli.frameworks import NAMES, check_single_stdin, iter_called, operators
 from gscli.frameworks.operator import ConceptName
 from gscli.lab.concepts import CONCEPTS, REDUCTION_NAMES, list_mappings, list_reductions
 
@@ -77,8 +77,9 @@ def _explain_wrong_name(name: str) -> None:
         hint = f"name the operation, DATA INDICES [UPDATES], its own options, and --as {name}"
         hint += "; for what is none of them: gscli help code"
         raise UsageError(problem, valid=legal, hint=hint)
-    calls = {each: (each.command, f"{each.framework_name}-{each.command}") for each in operators()}
-    named = [operator for operator, names in calls.items() if to_kebab_case(name) in names]
+    head, _, tail = name.partition(".")
+    dotted = (each for each in iter_called(tail, operators()) if each.framework_name == head)
+    named = [*iter_called(name, operators()), *dotted]
     for operator in sorted(named, key=lambda each: not each.concept_mappings):
         problem = f"compare takes an operation that frameworks share, not {operator.full_name}"
         call = f"{operator.framework.name} {operator.command} {operator.example}"
@@ -246,9 +247,9 @@ def _render(
 
         text = render_text(ComparisonView(comparing, options), options)
     elif settings.is_verdict_alone:
-        from gscli.views.words.comparison import ComparisonTexts
+        from gscli.views.words.comparison import WITHOUT_MARK, ComparisonTexts
 
-        text = ComparisonTexts(comparing, options).summary("To differ is to have") + "\n"
+        text = ComparisonTexts(comparing, options).summary(WITHOUT_MARK) + "\n"
     return text, pictures
 
 

@@ -72,12 +72,11 @@ def rules(
         heads, cells = computing.HEADS, [[rule.label, *rule.behaviours] for rule in rows]
         document: object = computing.rules_to_dicts(rows)
     else:
-        from gscli.gradients.conventions import CONVENTIONS, OTHER_CONVENTIONS
+        from gscli.gradients.conventions import OWN_CONVENTIONS
         from gscli.views.words.gradient_words import CONVENTION_HEADS, describe_convention
 
         names = {"loop", *(each.framework.name for each in _select_operators(words))}
-        every = (CONVENTIONS | OTHER_CONVENTIONS).items()
-        conventions = {name: each for name, each in every if name in names}
+        conventions = {name: each for name, each in OWN_CONVENTIONS.items() if name in names}
         heads, cells = CONVENTION_HEADS, [*map(describe_convention, conventions.values())]
         document = {name: convention._asdict() for name, convention in conventions.items()}
 

@@ -8,7 +8,13 @@ from gscli.base.words import entry_name
 from gscli.lab.answers import ComparisonResult, ResultGroup
 from gscli.traces import entry_label
 from gscli.views.look import ViewOptions
-from gscli.views.words.comparison import SHORT_TENSOR, ComparisonTexts, format_reason, join_names
+from gscli.views.words.comparison import (
+    SHORT_TENSOR,
+    WITHOUT_MARK,
+    ComparisonTexts,
+    format_reason,
+    join_names,
+)
 from gscli.views.words.vocabularies import describe_tensor
 
 
@@ -45,7 +51,7 @@ def _iter_sentences(answers: ComparisonTexts) -> Iterator[str]:
             noun = ("entry " if len(entries) == 1 else "entries ") * bool(entries)
             yield f"  {noun}{format_reason(entries, remark)}."
     yield from answers.list_footnotes()
-    yield answers.summary("To differ is to have")
+    yield answers.summary(WITHOUT_MARK)
 
 
 def _describe_refusal(answers: ComparisonTexts, group: ResultGroup) -> str:

@@ -31,6 +31,9 @@ SHORT_TENSOR = 64
 # Differing cells or slices that a sentence tells each.
 LISTED_CELLS = 8
 
+# What a summary says where nothing is marked.
+WITHOUT_MARK = "To differ is to have"
+
 # Entries that are looked through for unusual ones.
 LISTED_ENTRIES = 200
 
@@ -284,9 +287,11 @@ class ComparisonTexts:
             return text
         first, *others = (len(group.rows) for group in self.comparing.answers)
         common = ", the most common answer" * (first > max(others))
-        masks = map(comparing.differing_mask, comparing.answers[1:])  # none of another shape
-        has_mark = not mark and any(mask is not None for mask in masks)
-        mark = f"{self.signs.differs} marks" if has_mark else mark or "To differ is to have"
+        # No cell of another shape is marked.
+        outputs = (group.first.output for group in comparing.answers)
+        shapes = [None if output is None else output.shape for output in outputs]
+        has_mark = not mark and shapes.count(shapes[0]) > 1
+        mark = f"{self.signs.differs} marks" if has_mark else mark or WITHOUT_MARK
         return f"{text} {mark} a value other than {self.reference.label}'s{common}."
 
 

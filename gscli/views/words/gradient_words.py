@@ -24,7 +24,7 @@ from gscli.views.lines import wrap_text
 from gscli.views.look import Signs, ViewOptions, choose_signs
 from gscli.views.texts import NumberFormat, choose_number_format
 from gscli.views.words.below import LISTED, Remark, limit_remarks, make_remarks
-from gscli.views.words.comparison import format_reason, list_outcomes
+from gscli.views.words.comparison import WITHOUT_MARK, format_reason, list_outcomes
 from gscli.views.words.facts import Describer
 from gscli.views.words.formula import Formula, gives_nan
 from gscli.views.words.vocabularies import describe_tensor
@@ -193,7 +193,7 @@ def describe_comparison(
     result: GradientComparison, options: ViewOptions, *, is_short: bool
 ) -> Iterator[str]:
     """The rows that give the same gradients, what they choose, and their gradients."""
-    signs, mark = choose_signs(options), "To differ is to have"
+    signs, mark = choose_signs(options), WITHOUT_MARK
     for group in () if is_short else result.groups:
         names = ", ".join(row.label for row in group)
         yield from wrap_text(signs.sanitize_line(names), options.width, "  ")
